@@ -1,0 +1,82 @@
+import type { FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
+import { membershipFinder } from './features/accounts/people.ts'
+import { apiKeyCredentials } from './features/api-keys/credential.ts'
+import { bootstrapKeyHashes } from './features/api-keys/queries.ts'
+import { serveHealth, type WorkerHealth } from './features/health/routes.ts'
+import { chapters, endpoints } from './features/index.ts'
+import { serveDocs } from './features/reference/docs.ts'
+import { createMetrics } from './infra/metrics.ts'
+import type { Clock } from './kernel/clock.ts'
+import { type Environment, environments } from './kernel/context.ts'
+import { Credentials } from './kernel/credentials.ts'
+import { createServer, refuseOtherMethods } from './kernel/http.ts'
+import { openApiDocument } from './kernel/openapi.ts'
+import { mount } from './kernel/pipeline.ts'
+import type { Pool } from './kernel/sql.ts'
+import { Totals } from './kernel/totals.ts'
+import { version } from './version.ts'
+
+export interface AppDeps {
+  sql: Pool
+  clock: Clock
+  log: Logger
+  urls: Record<Environment, string>
+  bodyLimitBytes: number
+  worker?: WorkerHealth
+}
+
+export interface App {
+  /** One server per environment, on the same parts. */
+  servers: Record<Environment, FastifyInstance>
+  close(): Promise<void>
+}
+
+/** Builds the whole product, the same for production and for tests. */
+export async function buildApp(deps: AppDeps): Promise<App> {
+  const { sql, clock, log, urls } = deps
+  const exemptKeys = new Set(await bootstrapKeyHashes(sql))
+  const credentials = new Credentials([apiKeyCredentials(sql, exemptKeys)], membershipFinder(sql), clock)
+  // Also on every reconnect: what was notified meanwhile is unknown.
+  const listening = await sql.listen(
+    'plotbase_credentials',
+    () => credentials.forgetAll(),
+    () => credentials.forgetAll(),
+  )
+  const totals = new Totals((error) => log.warn({ err: error }, 'could not count a list'))
+  const metrics = createMetrics(sql, sql.options.max)
+
+  const build = (environment: Environment): FastifyInstance => {
+    const app = createServer({ log, bodyLimitBytes: deps.bodyLimitBytes })
+    metrics.watch(app, environment)
+    mount(app, endpoints, { entrance: { credentials, environment, hosts: urls }, sql, clock, log, totals })
+    refuseOtherMethods(app, endpoints)
+    serveDocs(app, referenceOf(urls))
+    serveHealth(app, {
+      sql,
+      registry: metrics.registry,
+      version,
+      ...(deps.worker && { worker: deps.worker }),
+    })
+    return app
+  }
+  const [production, sandbox] = environments.map(build)
+  const servers = { production: production!, sandbox: sandbox! }
+  return {
+    servers,
+    close: async () => {
+      await Promise.all(Object.values(servers).map((server) => server.close()))
+      await listening.unlisten()
+    },
+  }
+}
+
+export const referenceOf = (urls: Record<Environment, string>) =>
+  openApiDocument(endpoints, {
+    version,
+    servers: [
+      { url: urls.production, description: 'Production' },
+      { url: urls.sandbox, description: 'Sandbox' },
+    ],
+    tags: chapters,
+  })

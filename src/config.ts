@@ -1,0 +1,96 @@
+import { resolve } from 'node:path'
+import { bytes, choiceOf, flagOf, plain, port, type Setting, urlOf, wholeNumber } from './config-values.ts'
+import { StartError } from './kernel/start-error.ts'
+
+/*
+ * The environment, read here and nowhere else. The table in the README is made from this list.
+ */
+export const settings = {
+  HOST: plain('The address to listen on. `127.0.0.1` in local mode, `0.0.0.0` with `DATABASE_URL`.'),
+  PORT: port('The production API, reference and authorization endpoints.', 3000),
+  SANDBOX_PORT: port('The sandbox, with the same paths.', 3001),
+  DATA_DIR: plain('Where the embedded PostgreSQL keeps its data.', './data'),
+  DATABASE_URL: urlOf(
+    ['postgres:', 'postgresql:'],
+    'Use this PostgreSQL (15 or later) instead of the embedded one.',
+  ),
+  DATABASE_POOL: wholeNumber('Connections to PostgreSQL per process.', 10, { min: 2, max: 200 }),
+  BASE_URL: urlOf(
+    ['http:', 'https:'],
+    'How clients reach the production API. Made from host and port unless given.',
+  ),
+  SANDBOX_URL: urlOf(
+    ['http:', 'https:'],
+    'How clients reach the sandbox. Made from host and port unless given.',
+  ),
+  LOG_LEVEL: choiceOf(
+    ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
+    'How much to log, as JSON lines on standard output.',
+    'info',
+  ),
+  BODY_LIMIT: bytes('The largest request body, such as `512kb` or `2mib`.', 1_048_576, '1mib'),
+  BOOTSTRAP_OWNER_EMAIL: plain(
+    'The owner of the first workspace. `owner@demo-realty.example` in local mode.',
+  ),
+  BOOTSTRAP_OWNER_PASSWORD: plain("The owner's password. Made up and printed once unless given."),
+  BOOTSTRAP_API_KEY: plain('A `pb_live_…` value to install as an admin key of the first workspace.'),
+  BOOTSTRAP_TEST_KEY: plain('A `pb_test_…` value to install in its sandbox, with every scope but `admin`.'),
+  DEMO_DATA: flagOf('Fill the first workspace and its sandbox with demo data. `true` in local mode.'),
+} satisfies Record<string, Setting<unknown>>
+
+export type Config = ReturnType<typeof loadConfig>
+
+export function loadConfig(env: Record<string, string | undefined>) {
+  const read = <T>(name: keyof typeof settings, setting: Setting<T>) => {
+    const text = env[name]?.trim()
+    if (!text) return setting.fallback
+    try {
+      return setting.parse(text)
+    } catch (error) {
+      // The value itself may be a secret, so it is not repeated.
+      throw new StartError(`${name} is not valid: it ${(error as Error).message}.`)
+    }
+  }
+  const databaseUrl = read('DATABASE_URL', settings.DATABASE_URL)
+  const local = databaseUrl === undefined
+  const host = read('HOST', settings.HOST) ?? (local ? '127.0.0.1' : '0.0.0.0')
+  const productionPort = read('PORT', settings.PORT)!
+  const sandboxPort = read('SANDBOX_PORT', settings.SANDBOX_PORT)!
+  return {
+    /** On one machine, with the embedded PostgreSQL. */
+    local,
+    host,
+    ports: { production: productionPort, sandbox: sandboxPort },
+    urls: {
+      production: read('BASE_URL', settings.BASE_URL) ?? addressOf(host, productionPort),
+      sandbox: read('SANDBOX_URL', settings.SANDBOX_URL) ?? addressOf(host, sandboxPort),
+    },
+    dataDir: resolve(read('DATA_DIR', settings.DATA_DIR)!),
+    databaseUrl,
+    databasePool: read('DATABASE_POOL', settings.DATABASE_POOL)!,
+    logLevel: read('LOG_LEVEL', settings.LOG_LEVEL)!,
+    bodyLimitBytes: read('BODY_LIMIT', settings.BODY_LIMIT)!,
+    bootstrap: {
+      ownerEmail: read('BOOTSTRAP_OWNER_EMAIL', settings.BOOTSTRAP_OWNER_EMAIL),
+      ownerPassword: read('BOOTSTRAP_OWNER_PASSWORD', settings.BOOTSTRAP_OWNER_PASSWORD),
+      apiKey: keyWith('pb_live_', 'BOOTSTRAP_API_KEY', read('BOOTSTRAP_API_KEY', settings.BOOTSTRAP_API_KEY)),
+      testKey: keyWith(
+        'pb_test_',
+        'BOOTSTRAP_TEST_KEY',
+        read('BOOTSTRAP_TEST_KEY', settings.BOOTSTRAP_TEST_KEY),
+      ),
+    },
+    demoData: read('DEMO_DATA', settings.DEMO_DATA) ?? local,
+  }
+}
+
+// A wildcard address can be listened on, but not called.
+const addressOf = (host: string, port: number) =>
+  `http://${['0.0.0.0', '::'].includes(host) ? 'localhost' : host.includes(':') ? `[${host}]` : host}:${port}`
+
+function keyWith(prefix: string, name: string, key: string | undefined): string | undefined {
+  if (key === undefined || (key.startsWith(prefix) && /^\w{16,}$/.test(key.slice(prefix.length)))) return key
+  throw new StartError(
+    `${name} is not valid: it must be ${prefix} followed by at least 16 letters or digits.`,
+  )
+}

@@ -1,0 +1,61 @@
+import type { Versioned } from '../../events/change.ts'
+import type { Tx } from '../../kernel/context.ts'
+import { anyOf, atLeast, atMost, equalsNumber, equalsText, type Filters } from '../../kernel/filters.ts'
+import { listPage, type Page } from '../../kernel/list.ts'
+import type { ListQuery } from '../../kernel/list-query.ts'
+import { raw } from '../../kernel/sql.ts'
+import { unitSight, unitVisibilities, visibleUnits } from '../visibility/units.ts'
+import { Unit, unitStatuses } from './schema.ts'
+
+export const unitFilters: Filters = {
+  property_id: equalsText(Unit.column('property_id'), 'Only units of this property.'),
+  status: anyOf(Unit.column('status'), 'unit_status', unitStatuses, 'Only units with this status.'),
+  visibility: anyOf(
+    Unit.column('visibility'),
+    'unit_visibility',
+    unitVisibilities,
+    'Only units with this visibility.',
+  ),
+  agent_id: equalsText(Unit.column('assigned_agent'), 'Only units assigned to this agent.'),
+  min_price: atLeast(Unit.column('price.amount'), 'Only units that cost this much or more.'),
+  max_price: atMost(Unit.column('price.amount'), 'Only units that cost this much or less.'),
+  bedrooms: equalsNumber(Unit.column('bedrooms'), 'Only units with exactly this many bedrooms.'),
+  min_size: atLeast(Unit.column('size.interior'), 'Only units with an interior of this size or more.'),
+}
+
+export function listUnits(tx: Tx, query: ListQuery): Promise<Page<Unit>> {
+  const visible = visibleUnits(tx)
+  return listPage(
+    tx,
+    {
+      resource: Unit,
+      filters: unitFilters,
+      select: raw(tx.sql, Unit.selectList),
+      where: visible ? [visible] : [],
+      seenBy: unitSight(tx.viewer),
+      fromRow: Unit.fromRow,
+    },
+    query,
+  )
+}
+
+/** A unit that the caller may see. */
+export async function findUnit(tx: Tx, id: string, lock = false): Promise<Versioned<Unit> | undefined> {
+  const { sql } = tx
+  const visible = visibleUnits(tx)
+  const [row] = await sql`
+    select ${raw(sql, Unit.selectList)}, units.version from units
+    where units.workspace_id = ${tx.workspaceId} and units.id = ${id}
+    ${visible ? sql`and ${visible}` : sql``}
+    ${lock ? sql`for update` : sql``}`
+  return row && { record: Unit.fromRow(row), version: row.version }
+}
+
+export async function deleteUnit(tx: Tx, id: string): Promise<boolean> {
+  const { sql } = tx
+  const visible = visibleUnits(tx)
+  const rows = await sql`
+    delete from units where units.workspace_id = ${tx.workspaceId} and units.id = ${id}
+    ${visible ? sql`and ${visible}` : sql``} returning 1`
+  return rows.length > 0
+}

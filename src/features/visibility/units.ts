@@ -1,0 +1,25 @@
+import { isAdmin } from '../../kernel/authorize.ts'
+import type { Principal, Tx } from '../../kernel/context.ts'
+import type { Fragment } from '../../kernel/sql.ts'
+
+/** What of the inventory a caller may see. Everything that reads units asks here. */
+
+export const unitVisibilities = ['public', 'agents', 'team', 'private'] as const
+
+/** Callers with the same answer see the same units: names them where results are remembered. */
+export function unitSight(viewer: Principal): string {
+  if (isAdmin(viewer)) return 'all'
+  if (viewer.role === null) return 'all but private'
+  return `agent ${viewer.agentId} of team ${viewer.teamId}`
+}
+
+/** Undefined where the caller sees every unit. */
+export function visibleUnits({ sql, viewer }: Tx): Fragment | undefined {
+  if (isAdmin(viewer)) return undefined
+  if (viewer.role === null) return sql`units.visibility <> 'private'`
+  return sql`(units.visibility in ('public', 'agents') or units.visibility = 'team' and (
+    units.assigned_agent = ${viewer.agentId} or exists (
+      select from agents
+      where agents.workspace_id = units.workspace_id and agents.id = units.assigned_agent
+        and agents.team_id = ${viewer.teamId})))`
+}

@@ -1,0 +1,49 @@
+import postgres from 'postgres'
+import type { Pool } from '../kernel/sql.ts'
+
+export interface DatabaseAddress {
+  /** A postgres:// address, or undefined for the embedded server's socket. */
+  url?: string
+  socket?: { host: string; port: number; user: string; database: string }
+}
+
+export interface PoolOptions {
+  max?: number
+  applicationName?: string
+  onNotice?: (message: string) => void
+}
+
+/** `2026-01-31 09:30:00.5+00` → `2026-01-31T09:30:00.500Z`. Sessions run in UTC, so the offset is always +00. */
+export function isoTimestamp(text: string): string {
+  const time = text.slice(11, text.indexOf('+', 11))
+  const [clock, fraction = ''] = time.split('.')
+  return `${text.slice(0, 10)}T${clock}.${fraction.slice(0, 3).padEnd(3, '0')}Z`
+}
+
+// Amounts have at most 15 significant digits, so a number holds each exactly.
+const types = {
+  numeric: { to: 1700, from: [1700], serialize: String, parse: Number },
+  bigint: { to: 20, from: [20], serialize: String, parse: Number },
+  date: { to: 1082, from: [1082], serialize: (value: string) => value, parse: (text: string) => text },
+  timestamp: {
+    to: 1184,
+    from: [1184],
+    serialize: (value: Date | string) => (value instanceof Date ? value.toISOString() : value),
+    parse: isoTimestamp,
+  },
+}
+
+export function connect(address: DatabaseAddress, options: PoolOptions = {}): Pool {
+  const settings = {
+    max: options.max ?? 10,
+    // Wait shortly for a server that restarts; a request must not hang on it for longer.
+    connect_timeout: 5,
+    types,
+    onnotice: (notice: { message?: string }) => options.onNotice?.(notice.message ?? ''),
+    connection: { TimeZone: 'UTC', application_name: options.applicationName ?? 'plotbase' },
+  }
+  const pool = address.url
+    ? postgres(address.url, settings as never)
+    : postgres({ ...address.socket, ...settings } as never)
+  return pool as unknown as Pool
+}

@@ -1,0 +1,87 @@
+import type { Logger } from 'pino'
+import type { Clock } from './clock.ts'
+import { newId, type Prefix } from './ids.ts'
+import type { Role, Scope } from './scopes.ts'
+import type { Pool, Sql, Transaction } from './sql.ts'
+import type { Totals } from './totals.ts'
+
+export const environments = ['production', 'sandbox'] as const
+export type Environment = (typeof environments)[number]
+
+export const plans = ['starter', 'professional', 'enterprise'] as const
+export type Plan = (typeof plans)[number]
+
+export interface Workspace {
+  id: string
+  name: string
+  plan: Plan
+  apiAccess: boolean
+  environment: Environment
+  currency: string
+}
+
+/** Who asks: a credential, the workspace it acts in, and what it may do there. */
+export interface Principal {
+  kind: 'api_key' | 'session' | 'oauth'
+  credentialId: string
+  workspace: Workspace
+  scopes: ReadonlySet<Scope>
+  /** The person behind the credential: for a key, whoever created it. */
+  accountId: string | null
+  agentId: string | null
+  /** A person's own role and team. Keys have neither: they are bounded by their scopes alone. */
+  role: Role | null
+  teamId: string | null
+}
+
+/** Everything one request carries through the layers. */
+export interface Context {
+  readonly requestId: string
+  readonly principal: Principal
+  readonly clock: Clock
+  readonly log: Logger
+  /** The pool, or the request's own transaction where it has one. */
+  readonly sql: Sql
+  readonly totals: Totals
+}
+
+/** The door to a workspace's tables: statements run in it, and nothing else reaches them. */
+export interface Tx {
+  readonly sql: Sql
+  readonly totals: Totals
+  readonly workspaceId: string
+  readonly viewer: Principal
+  readonly now: Date
+  readonly requestId: string | null
+  newId(prefix: Prefix): string
+}
+
+export function inWorkspace<T>(ctx: Context, work: (tx: Tx) => Promise<T>): Promise<T> {
+  return work(doorTo(ctx, ctx.sql))
+}
+
+/** The same, for work that needs several statements to succeed or fail together. */
+export function inTransaction<T>(ctx: Context, work: (tx: Tx) => Promise<T>): Promise<T> {
+  return transaction(doorTo(ctx, ctx.sql), work)
+}
+
+/** Joins the transaction that is already open, or opens one. */
+export function transaction<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
+  if (isTransaction(tx.sql)) return work(tx)
+  return (tx.sql as Pool).begin((sql) => work({ ...tx, sql })) as Promise<T>
+}
+
+const isTransaction = (sql: Sql): sql is Transaction => 'savepoint' in sql
+
+function doorTo(ctx: Context, sql: Sql): Tx {
+  const now = ctx.clock.now()
+  return {
+    sql,
+    totals: ctx.totals,
+    workspaceId: ctx.principal.workspace.id,
+    viewer: ctx.principal,
+    now,
+    requestId: ctx.requestId,
+    newId: (prefix) => newId(prefix, now),
+  }
+}

@@ -1,0 +1,147 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Context } from './context.ts'
+import type { ErrorCode } from './errors.ts'
+import type { Create, Fields, JsonSchema, Update } from './fields.ts'
+import type { Page } from './list.ts'
+import type { Params, Parsed } from './query.ts'
+import type { Resource } from './resource.ts'
+import { bodySchema, createExampleOf } from './resource-schema.ts'
+import type { Scope } from './scopes.ts'
+
+/** One operation of the API: what it needs, what it takes, what it gives. Routes and reference come from it. */
+export interface Endpoint {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** With `:name` for parameters. */
+  path: string
+  operationId: string
+  tag: string
+  summary: string
+  description?: string
+  /** Every one of them; `any` for whatever credential is valid. */
+  scopes: readonly Scope[] | 'any'
+  query: Params
+  /** Undefined where the operation takes no body. */
+  body: BodySpec | undefined
+  success: { status: number; description: string; schema?: JsonSchema; example?: unknown }
+  /** The errors of this operation, besides those that every operation can have. */
+  errors: Partial<Record<ErrorCode, string>>
+  handle(call: Call): Promise<Answer>
+}
+
+export interface BodySpec {
+  schema: JsonSchema
+  example: unknown
+  /** Applied before validation. */
+  prepare?(body: object): object
+}
+
+/** A request after every check: what a handler works with. */
+export interface Call<Q = Record<string, unknown>, B = unknown> {
+  ctx: Context
+  params: Record<string, string>
+  query: Q
+  body: B
+  headers: IncomingHttpHeaders
+  /** Path and query as they were sent, for links. */
+  url: string
+}
+
+/** What a handler gives back: data, not yet bytes. */
+export interface Answer {
+  status: number
+  data?: unknown
+  /** Stands in place of data when the request was refused. */
+  error?: object
+  meta?: object
+  links?: object
+  headers?: Record<string, string>
+  /** The version of the record shown, for ETag and If-Match. */
+  version?: number
+}
+
+interface Declaration<P extends Params, B> extends Omit<Endpoint, 'query' | 'body' | 'errors' | 'handle'> {
+  query?: P
+  body?: BodySpec & { type?: B }
+  errors?: Endpoint['errors']
+  handle(call: Call<Parsed<P>, B>): Promise<Answer>
+}
+
+/** Declares an operation; the handler's types follow from the declaration. */
+export const endpoint = <P extends Params = Record<never, never>, B = undefined>(
+  declaration: Declaration<P, B>,
+): Endpoint => ({ query: {}, body: undefined, errors: {}, ...declaration }) as Endpoint
+
+/** A body with fields of its own, such as that of an action. */
+export const bodyOf = <const F extends Fields>(fields: F): BodySpec & { type?: Create<F> } => ({
+  schema: bodySchema(fields, 'create'),
+  example: createExampleOf(fields),
+})
+
+/** The body that creates or changes a resource. What a client may send back but can't set is dropped. */
+export const createBody = <F extends Fields>(resource: BodySource<F>): BodySpec & { type?: Create<F> } => ({
+  schema: resource.schema.create,
+  example: createExampleOf(resource.fields),
+  prepare: resource.withoutReadOnly,
+})
+
+export const updateBody = <F extends Fields>(
+  resource: BodySource<F>,
+  example: Update<F>,
+): BodySpec & { type?: Update<F> } => ({
+  schema: resource.schema.update,
+  example,
+  prepare: resource.withoutReadOnly,
+})
+
+type BodySource<F extends Fields> = Pick<Resource, 'schema' | 'withoutReadOnly'> & { fields: F }
+
+export const ok = (data: unknown, version?: number): Answer => ({
+  status: 200,
+  data,
+  ...(version !== undefined && { version }),
+})
+
+export const created = (data: { id: string }, collection: string, version?: number): Answer => ({
+  ...ok(data, version),
+  status: 201,
+  headers: { location: `${collection}/${data.id}` },
+})
+
+export const noContent = (): Answer => ({ status: 204 })
+
+export function pageOf<R>(page: Page<R>, url: string): Answer {
+  return { status: 200, data: page.records, meta: metaOf(page), links: linksOf(page, url) }
+}
+
+const totalPages = ({ total, query }: Page<unknown>) => Math.ceil(total / query.perPage)
+
+const metaOf = (page: Page<unknown>) => ({
+  page: page.query.cursor === undefined ? page.query.page : null,
+  per_page: page.query.perPage,
+  total: page.total,
+  total_pages: totalPages(page),
+})
+
+/** Relative links that keep the caller's query; `next` and `prev` are there only where they lead somewhere. */
+function linksOf(page: Page<unknown>, url: string): Record<string, string> {
+  const [path, search = ''] = url.split('?')
+  const link = (changes: Record<string, string>) => {
+    const params = new URLSearchParams(search)
+    for (const [name, value] of Object.entries(changes)) params.set(name, value)
+    return `${path}?${params}`
+  }
+  if (page.query.cursor !== undefined) {
+    const next = page.nextCursor
+    return { self: url, first: link({ cursor: '' }), ...(next && { next: link({ cursor: next }) }) }
+  }
+  const at = page.query.page
+  const last = Math.max(1, totalPages(page))
+  const to = (number: number) => link({ page: String(number), per_page: String(page.query.perPage) })
+  return {
+    self: url,
+    first: to(1),
+    ...(at > 1 && { prev: to(Math.min(at - 1, last)) }),
+    ...(at < last && { next: to(at + 1) }),
+    last: to(last),
+  }
+}

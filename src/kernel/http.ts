@@ -1,0 +1,149 @@
+import { isUtf8 } from 'node:buffer'
+import { randomBytes } from 'node:crypto'
+import Fastify, { type FastifyError, type FastifyInstance, LogController } from 'fastify'
+import type { Logger } from 'pino'
+import { errorAnswer } from './envelope.ts'
+import { ApiError, badRequest, unavailable } from './errors.ts'
+import { send } from './pipeline.ts'
+
+/** A server with the conventions of the house: request ids, JSON in UTF-8, errors in one shape, log lines. */
+export function createServer(options: { log: Logger; bodyLimitBytes: number }): FastifyInstance {
+  const app = Fastify({
+    loggerInstance: options.log,
+    // One line per request, written by the hook below, instead of Fastify's two.
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request' }),
+    bodyLimit: options.bodyLimitBytes,
+    genReqId: () => `req_${randomBytes(12).toString('base64url')}`,
+    requestIdHeader: false,
+    routerOptions: { maxParamLength: 200, ignoreTrailingSlash: true },
+    // A stopping server still answers what it has accepted; the listener is closed first.
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+  }) as unknown as FastifyInstance
+
+  app.decorateRequest('principal', null)
+  app.decorateRequest('rawBody', undefined)
+  acceptJsonOnly(app)
+  answerPreflights(app)
+
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id).header('access-control-allow-origin', '*')
+    reply.header('access-control-expose-headers', exposedHeaders)
+  })
+  app.addHook('onResponse', async (request, reply) => {
+    const { principal } = request
+    request.log[reply.statusCode >= 500 ? 'error' : 'info']({
+      method: request.method,
+      // The pattern, not the address: queries hold names, e-mails and whatever else a caller puts there.
+      route: request.routeOptions.url ?? 'unknown',
+      status: reply.statusCode,
+      ms: Math.round(reply.elapsedTime * 10) / 10,
+      workspace: principal?.workspace.id,
+      credential: principal?.credentialId,
+    })
+  })
+  app.setErrorHandler((error, request, reply) => {
+    const known = asApiError(error as FastifyError)
+    if (known.status >= 500) request.log.error({ err: error }, 'request failed')
+    return send(request, reply, errorAnswer(known, request.id))
+  })
+  app.setNotFoundHandler((request, reply) =>
+    send(
+      request,
+      reply,
+      errorAnswer(new ApiError('NOT_FOUND', 'There is nothing at this path. The reference is at /docs.')),
+    ),
+  )
+  return app
+}
+
+const exposedHeaders =
+  'ETag, Location, Retry-After, X-Request-Id, Idempotent-Replayed, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, Deprecation, Sunset'
+
+function acceptJsonOnly(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(
+    /^application\/([\w.+-]+\+)?json(;|$)/,
+    { parseAs: 'buffer' },
+    async (request: { rawBody?: Buffer | undefined }, bytes: string | Buffer) => {
+      const body = bytes as Buffer
+      request.rawBody = body
+      if (body.length === 0) return undefined
+      if (!isUtf8(body)) throw badRequest('The body is not valid UTF-8.')
+      try {
+        return JSON.parse(body.toString('utf8'))
+      } catch (cause) {
+        throw badRequest(`The body is not valid JSON: ${(cause as Error).message.replace(/, ".*$/s, '')}.`, {
+          cause,
+        })
+      }
+    },
+  )
+}
+
+// Browsers may call the API with a bearer token from anywhere; cookies are never allowed across origins.
+function answerPreflights(app: FastifyInstance): void {
+  app.options('/*', async (_request, reply) =>
+    reply
+      .code(204)
+      .headers({
+        'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
+        'access-control-allow-headers':
+          'Authorization, Content-Type, Accept, X-Workspace-ID, Idempotency-Key, If-Match, If-None-Match',
+        'access-control-max-age': '86400',
+      })
+      .send(),
+  )
+}
+
+/** Answers every other method on the known paths with 405 and `Allow`. */
+export function refuseOtherMethods(
+  app: FastifyInstance,
+  endpoints: { method: string; path: string }[],
+): void {
+  const byPath = Map.groupBy(endpoints, (endpoint) => endpoint.path)
+  for (const [path, known] of byPath) {
+    const allowed = known.map((endpoint) => endpoint.method)
+    const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].filter((method) => !allowed.includes(method))
+    const allow = [...allowed, ...(allowed.includes('GET') ? ['HEAD'] : [])].join(', ')
+    app.route({
+      method: others,
+      url: path,
+      exposeHeadRoute: false,
+      // Refused before the body is read.
+      onRequest: async (request) => {
+        throw new ApiError('METHOD_NOT_ALLOWED', `${request.method} is not possible here; use ${allow}.`, {
+          headers: { allow },
+        })
+      },
+      handler: async () => undefined,
+    })
+  }
+}
+
+function asApiError(error: FastifyError): ApiError {
+  if (error instanceof ApiError) return error
+  switch (error.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new ApiError('PAYLOAD_TOO_LARGE', 'The body is larger than this server accepts.')
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new ApiError(
+        'UNSUPPORTED_MEDIA_TYPE',
+        'Send the body as JSON, with "Content-Type: application/json".',
+      )
+  }
+  if (isDatabaseAway(error))
+    return unavailable('The database cannot be reached right now; try again shortly.')
+  if (error.statusCode && error.statusCode >= 400 && error.statusCode < 500) {
+    return badRequest('The request could not be read.', { cause: error })
+  }
+  return new ApiError(
+    'INTERNAL_ERROR',
+    'Something went wrong on our side. Tell us the request id if it lasts.',
+    { cause: error },
+  )
+}
+
+// Connection refused, reset or closed, and PostgreSQL's own "starting up" and "shutting down" (class 57P).
+const isDatabaseAway = (error: { code?: string }) =>
+  /^(CONNECTION_|CONNECT_TIMEOUT|ECONN|ENOENT|EPIPE|57P|08)/.test(error.code ?? '')

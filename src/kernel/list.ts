@@ -1,0 +1,101 @@
+import type { Tx } from './context.ts'
+import { afterCursor, type Cursor, encodeCursor, isNullable, sortLeaf, sortValue } from './cursor.ts'
+import type { Filters } from './filters.ts'
+import type { Listable, ListQuery } from './list-query.ts'
+import { allOf, type Fragment, raw } from './sql.ts'
+
+/** One page of records, with what the envelope needs for `meta` and `links`. */
+export interface Page<R> {
+  records: R[]
+  total: number
+  query: ListQuery
+  /** Set on a cursor walk while more follows. */
+  nextCursor: string | undefined
+}
+
+interface ListSource<R> {
+  resource: Listable & { table: string }
+  filters: Filters
+  /** What is selected of each row; the table is the resource's own. */
+  select: Fragment
+  /** Conditions that always hold, such as what the caller may see. */
+  where?: Fragment[]
+  /** Names those conditions in the cache of totals; two callers who see different rows must differ here. */
+  seenBy?: string
+  fromRow(row: Record<string, unknown>): R
+}
+
+/** Reads a page and the total in one statement. */
+export async function listPage<R extends object>(
+  tx: Tx,
+  source: ListSource<R>,
+  query: ListQuery,
+): Promise<Page<R>> {
+  const { sql, totals } = tx
+  const { resource } = source
+  const table = raw(sql, resource.table)
+  const conditions = allOf(sql, [
+    sql`${raw(sql, `${resource.table}.workspace_id =`)} ${tx.workspaceId}`,
+    ...(source.where ?? []),
+    ...Object.entries(query.filters).map(([name, value]) => source.filters[name]!.where(sql, value)),
+  ])
+  const key = JSON.stringify([tx.workspaceId, resource.table, source.seenBy, query.filters])
+  const count = () => sql`select count(*)::int as total from ${table} where ${conditions}`
+  const known = totals.known(key, tx.now, async () => (await count())[0]!.total)
+
+  const walking = query.cursor !== undefined
+  const order = orderOf(resource, query)
+  const after = query.cursor ? sql`and ${beyond(tx, resource, query, query.cursor)}` : sql``
+  const rows = await sql`
+    select ${source.select}
+      ${known === undefined ? sql`, (select count(*)::int from (select from ${table} where ${conditions} limit ${totals.cap + 1}) capped) as list_total` : sql``}
+    from ${table}
+    where ${conditions} ${after}
+    order by ${raw(sql, order)}
+    limit ${walking ? query.perPage + 1 : query.perPage}
+    ${walking ? sql`` : sql`offset ${(query.page - 1) * query.perPage}`}`
+
+  const more = walking && rows.length > query.perPage
+  const records = (more ? rows.slice(0, query.perPage) : rows).map(source.fromRow)
+  const total =
+    known ??
+    (await totals.exact(key, tx.now, rows[0]?.list_total ?? (await emptyPageTotal(query, count)), count))
+  return {
+    records,
+    total,
+    query,
+    nextCursor: more ? cursorAfter(resource, query, records.at(-1)!) : undefined,
+  }
+}
+
+// Without a row there is no place for the total to stand in. On page 1 that means there is none.
+async function emptyPageTotal(
+  query: ListQuery,
+  count: () => PromiseLike<Record<string, number>[]>,
+): Promise<number> {
+  if (query.page === 1 && !query.cursor) return 0
+  return (await count())[0]!.total!
+}
+
+function orderOf(resource: ListSource<unknown>['resource'], query: ListQuery): string {
+  const column = resource.column(resource.sorts[query.sort]!)
+  // Spelled out only where nulls can be: otherwise it would keep PostgreSQL from reading a plain index backwards.
+  const nulls = isNullable(sortLeaf(resource, query.sort)) ? ' nulls last' : ''
+  return `${column} ${query.order}${nulls}, ${resource.table}.id ${query.order}`
+}
+
+const beyond = ({ sql }: Tx, resource: ListSource<unknown>['resource'], query: ListQuery, cursor: Cursor) =>
+  afterCursor(
+    sql,
+    resource.column(resource.sorts[query.sort]!),
+    `${resource.table}.id`,
+    query.order,
+    cursor,
+    isNullable(sortLeaf(resource, query.sort)),
+  )
+
+const cursorAfter = (resource: Listable, query: ListQuery, last: object) =>
+  encodeCursor(query.sort, query.order, {
+    value: sortValue(resource, query.sort, last),
+    id: (last as { id: string }).id,
+  })

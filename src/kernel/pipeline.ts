@@ -1,0 +1,120 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Logger } from 'pino'
+import { authenticate, type Entrance, isBasic } from './authenticate.ts'
+import { requireScopes } from './authorize.ts'
+import type { Clock } from './clock.ts'
+import type { Context, Principal } from './context.ts'
+import type { Answer, Call, Endpoint } from './endpoint.ts'
+import { envelope, errorAnswer, pickFields } from './envelope.ts'
+import { type ApiError, invalid, type Problem } from './errors.ts'
+import { etagOf, isUnchanged } from './etag.ts'
+import { once, readIdempotencyKey } from './idempotency.ts'
+import { parseQuery } from './query.ts'
+import type { Pool } from './sql.ts'
+import type { Totals } from './totals.ts'
+import { problemsOf } from './validate.ts'
+import { explained } from './violations.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    principal: Principal | null
+    rawBody: Buffer | undefined
+  }
+}
+
+export interface PipelineDeps {
+  entrance: Entrance
+  sql: Pool
+  clock: Clock
+  log: Logger
+  totals: Totals
+}
+
+/** Every operation goes this way: who asks, may they, is it well formed, do it (once), show it. */
+export function mount(app: FastifyInstance, endpoints: Endpoint[], deps: PipelineDeps): void {
+  for (const endpoint of endpoints) {
+    app.route({
+      method: endpoint.method,
+      url: endpoint.path,
+      config: { operationId: endpoint.operationId },
+      onRequest: async (request, reply) => {
+        const principal = await authenticate(deps.entrance, request.headers)
+        request.principal = principal
+        if (isBasic(request.headers)) announceSunset(reply)
+        requireScopes(principal, endpoint.scopes)
+      },
+      handler: async (request, reply) => {
+        const call = checked(endpoint, request, contextOf(deps, request))
+        const answer = await perform(endpoint, call, request)
+        return send(request, reply, shaped(answer, call))
+      },
+    })
+  }
+}
+
+const contextOf = ({ sql, clock, log, totals }: PipelineDeps, request: FastifyRequest): Context => ({
+  requestId: request.id,
+  principal: request.principal!,
+  clock,
+  log,
+  sql,
+  totals,
+})
+
+function checked(endpoint: Endpoint, request: FastifyRequest, ctx: Context): Call {
+  const problems: Problem[] = []
+  const query = parseQuery(endpoint.query, request.query as Record<string, unknown>, problems)
+  const body = endpoint.body && prepared(endpoint.body, request.body)
+  if (endpoint.body) problems.push(...problemsOf(endpoint.body.schema, body))
+  if (problems.length > 0) throw invalid(problems)
+  return {
+    ctx,
+    query,
+    body,
+    params: request.params as Record<string, string>,
+    headers: request.headers,
+    url: request.url,
+  }
+}
+
+function prepared(spec: NonNullable<Endpoint['body']>, body: unknown): unknown {
+  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
+  return isObject && spec.prepare ? spec.prepare(body) : body
+}
+
+async function perform(endpoint: Endpoint, call: Call, request: FastifyRequest): Promise<Answer> {
+  const run = async (ctx: Context) => {
+    try {
+      return await endpoint.handle({ ...call, ctx })
+    } catch (error) {
+      throw explained(error)
+    }
+  }
+  const idempotent = readIdempotencyKey(request.headers['idempotency-key'], request)
+  if (!idempotent) return run(call.ctx)
+  return once(call.ctx, idempotent, run, (error: ApiError) => errorAnswer(error))
+}
+
+function shaped(answer: Answer, { query }: Call): Answer {
+  if (answer.data === undefined) return answer
+  const { fields, expand = [] } = query as { fields?: string[]; expand?: string[] }
+  return { ...answer, data: pickFields(answer.data, fields, expand) }
+}
+
+/** The last step of every answer, refusals included. */
+export function send(request: FastifyRequest, reply: FastifyReply, answer: Answer): FastifyReply {
+  reply.code(answer.status).headers(answer.headers ?? {})
+  if (answer.status === 204) return reply.send()
+  const body = envelope(answer)
+  if (!answer.error) {
+    const etag = etagOf(body, answer.version)
+    reply.header('etag', etag)
+    const isRead = request.method === 'GET' || request.method === 'HEAD'
+    if (isRead && isUnchanged(request.headers['if-none-match'], etag)) return reply.code(304).send()
+  }
+  return reply.type('application/json; charset=utf-8').send(body)
+}
+
+// Basic authentication goes with the next major version.
+const announceSunset = (reply: FastifyReply) =>
+  reply.headers({ deprecation: '@1735689600', sunset: 'Fri, 31 Dec 2027 23:59:59 GMT' })

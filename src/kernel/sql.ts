@@ -1,0 +1,14 @@
+import type { Fragment, ISql, Sql as PostgresSql, TransactionSql } from 'postgres'
+
+/** The pool, or one transaction of it: whoever runs statements need not know which. */
+export type Sql = ISql<Record<string, never>>
+export type Pool = PostgresSql<Record<string, never>>
+export type Transaction = TransactionSql<Record<string, never>>
+export type { Fragment }
+
+/** `a and b and c`; true when there is nothing to ask for. */
+export const allOf = (sql: Sql, conditions: Fragment[]): Fragment =>
+  conditions.length === 0 ? sql`true` : conditions.reduce((all, one) => sql`${all} and ${one}`)
+
+/** SQL text that was written by us, not by a caller. */
+export const raw = (sql: Sql, text: string): Fragment => sql.unsafe(text) as unknown as Fragment

@@ -1,0 +1,123 @@
+import { randomBytes } from 'node:crypto'
+import pino from 'pino'
+import { afterAll, beforeAll, inject } from 'vitest'
+import { type App, buildApp } from '../src/app.ts'
+import { insertAccount, insertMembership } from '../src/features/accounts/people.ts'
+import { insertKey } from '../src/features/api-keys/queries.ts'
+import { newKeyToken } from '../src/features/api-keys/token.ts'
+import { insertWorkspacePair, type NewWorkspace } from '../src/features/workspaces/queries.ts'
+import { connect } from '../src/infra/db.ts'
+import type { Clock } from '../src/kernel/clock.ts'
+import type { Environment, Workspace } from '../src/kernel/context.ts'
+import { type Scope, scopes, testKeyScopes } from '../src/kernel/scopes.ts'
+import type { Pool } from '../src/kernel/sql.ts'
+import { databaseNamed, templateName } from './global-setup.ts'
+import { runScenario, type Scenario, type ScenarioAnswer } from './scenario.ts'
+
+/** Time that moves only when a test says so. */
+export class ManualClock implements Clock {
+  #now: Date
+  constructor(start: string) {
+    this.#now = new Date(start)
+  }
+  now(): Date {
+    return new Date(this.#now)
+  }
+  advance(ms: number): void {
+    this.#now = new Date(this.#now.getTime() + ms)
+  }
+}
+
+export interface Tenant {
+  production: Workspace
+  sandbox: Workspace
+  ownerId: string
+  /** The owner as an agent of the sandbox. */
+  sandboxOwnerId: string
+  accountId: string
+  adminKey: string
+  testKey: string
+}
+
+export class Harness {
+  readonly clock = new ManualClock('2026-03-01T09:00:00.000Z')
+  readonly urls = { production: 'https://api.test', sandbox: 'https://sandbox.test' }
+  /** Every log line of the file, for tests that look for what must not be there. */
+  readonly logLines: string[] = []
+  sql!: Pool
+  app!: App
+  /** The workspace most tests work in. */
+  tenant!: Tenant
+  #database = ''
+
+  async start(): Promise<void> {
+    const server = inject('server')
+    this.#database = `test_${randomBytes(8).toString('hex')}`
+    const admin = connect(server, { max: 1 })
+    await admin`create database ${admin(this.#database)} template ${admin(templateName)}`
+    await admin.end()
+    this.sql = connect(databaseNamed(server, this.#database), { max: 10 })
+    this.app = await this.buildApp()
+    this.tenant = await this.createTenant({ name: 'Test Realty', plan: 'enterprise', currency: 'USD' })
+  }
+
+  /** Another app on the same database, as a second process would be. */
+  buildApp(sql = this.sql): Promise<App> {
+    const log = pino({ level: 'debug' }, { write: (line: string) => void this.logLines.push(line) })
+    return buildApp({ sql, clock: this.clock, log, urls: this.urls, bodyLimitBytes: 1_048_576 })
+  }
+
+  async stop(): Promise<void> {
+    await this.app.close()
+    await this.sql.end()
+    const admin = connect(inject('server'), { max: 1 })
+    await admin`drop database ${admin(this.#database)} with (force)`
+    await admin.end()
+  }
+
+  async createTenant(workspace: NewWorkspace): Promise<Tenant> {
+    const now = this.clock.now()
+    const pair = await insertWorkspacePair(this.sql, workspace, now)
+    const person = { email: `owner-${randomBytes(4).toString('hex')}@example.com`, name: 'Olivia Owner' }
+    const accountId = await insertAccount(this.sql, { ...person, password: 'correct horse battery' }, now)
+    const member = { ...person, accountId, role: 'owner' as const }
+    const ownerId = await insertMembership(this.sql, { ...member, workspaceId: pair.production.id }, now)
+    const sandboxOwnerId = await insertMembership(this.sql, { ...member, workspaceId: pair.sandbox.id }, now)
+    return {
+      ...pair,
+      accountId,
+      ownerId,
+      sandboxOwnerId,
+      adminKey: await this.createKey(pair.production, scopes, ownerId),
+      testKey: await this.createKey(pair.sandbox, testKeyScopes, sandboxOwnerId),
+    }
+  }
+
+  async createKey(
+    workspace: Workspace,
+    granted: readonly Scope[],
+    createdBy: string | null = null,
+  ): Promise<string> {
+    const token = newKeyToken(workspace.environment)
+    await insertKey(
+      this.sql,
+      { workspaceId: workspace.id, name: 'test', scopes: granted, token, createdBy },
+      this.clock.now(),
+    )
+    return token
+  }
+
+  server(environment: Environment = 'production') {
+    return this.app.servers[environment]
+  }
+
+  scenario = (scenario: Scenario): Promise<ScenarioAnswer> => runScenario(this, scenario)
+}
+
+/** A harness for the tests of one file: its own database, app and clock. */
+export function useHarness(): Harness {
+  const harness = new Harness()
+  beforeAll(() => harness.start())
+  afterAll(() => harness.stop())
+  return harness
+}

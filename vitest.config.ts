@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    include: ['{src,test,sdk,bench,examples}/**/*.test.ts'],
+    globalSetup: ['test/global-setup.ts'],
+    // A clone of the template database takes about 100 ms, more on a busy machine.
+    hookTimeout: 60_000,
+    testTimeout: 30_000,
+    pool: 'forks',
+    maxWorkers: 2,
+    reporters: ['default'],
+  },
+})
