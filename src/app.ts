@@ -8,7 +8,7 @@ import { chapters, endpoints } from './features/index.ts'
 import { serveDocs } from './features/reference/docs.ts'
 import { createMetrics } from './infra/metrics.ts'
 import type { Clock } from './kernel/clock.ts'
-import { type Environment, environments } from './kernel/context.ts'
+import { type Environment, environments, type Secrets } from './kernel/context.ts'
 import { Credentials } from './kernel/credentials.ts'
 import { createServer, refuseOtherMethods } from './kernel/http.ts'
 import { openApiDocument } from './kernel/openapi.ts'
@@ -21,6 +21,7 @@ export interface AppDeps {
   sql: Pool
   clock: Clock
   log: Logger
+  secrets: Secrets
   urls: Record<Environment, string>
   bodyLimitBytes: number
   worker?: WorkerHealth
@@ -34,7 +35,7 @@ export interface App {
 
 /** Builds the whole product, the same for production and for tests. */
 export async function buildApp(deps: AppDeps): Promise<App> {
-  const { sql, clock, log, urls } = deps
+  const { sql, clock, log, secrets, urls } = deps
   const exemptKeys = new Set(await bootstrapKeyHashes(sql))
   const credentials = new Credentials([apiKeyCredentials(sql, exemptKeys)], membershipFinder(sql), clock)
   // Also on every reconnect: what was notified meanwhile is unknown.
@@ -49,7 +50,14 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   const build = (environment: Environment): FastifyInstance => {
     const app = createServer({ log, bodyLimitBytes: deps.bodyLimitBytes })
     metrics.watch(app, environment)
-    mount(app, endpoints, { entrance: { credentials, environment, hosts: urls }, sql, clock, log, totals })
+    mount(app, endpoints, {
+      entrance: { credentials, environment, hosts: urls },
+      sql,
+      clock,
+      log,
+      totals,
+      secrets,
+    })
     refuseOtherMethods(app, endpoints)
     serveDocs(app, referenceOf(urls))
     serveHealth(app, {

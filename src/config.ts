@@ -15,6 +15,9 @@ export const settings = {
     'Use this PostgreSQL (15 or later) instead of the embedded one.',
   ),
   DATABASE_POOL: wholeNumber('Connections to PostgreSQL per process.', 10, { min: 2, max: 200 }),
+  SECRET_KEY: plain(
+    'Seals webhook secrets and mail in the database; at least 32 random characters, the same on every machine. To change it, put the new one before the old, with a comma. Unless given: made from the password in `DATABASE_URL`, or kept in `DATA_DIR` in local mode.',
+  ),
   BASE_URL: urlOf(
     ['http:', 'https:'],
     'How clients reach the production API. Made from host and port unless given.',
@@ -68,6 +71,7 @@ export function loadConfig(env: Record<string, string | undefined>) {
     dataDir: resolve(read('DATA_DIR', settings.DATA_DIR)!),
     databaseUrl,
     databasePool: read('DATABASE_POOL', settings.DATABASE_POOL)!,
+    secretKey: longEnough(read('SECRET_KEY', settings.SECRET_KEY)),
     logLevel: read('LOG_LEVEL', settings.LOG_LEVEL)!,
     bodyLimitBytes: read('BODY_LIMIT', settings.BODY_LIMIT)!,
     bootstrap: {
@@ -87,6 +91,11 @@ export function loadConfig(env: Record<string, string | undefined>) {
 // A wildcard address can be listened on, but not called.
 const addressOf = (host: string, port: number) =>
   `http://${['0.0.0.0', '::'].includes(host) ? 'localhost' : host.includes(':') ? `[${host}]` : host}:${port}`
+
+function longEnough(key: string | undefined): string | undefined {
+  if (key?.split(',').every((part) => part.trim().length >= 32) ?? true) return key
+  throw new StartError('SECRET_KEY is not valid: it must have at least 32 characters.')
+}
 
 function keyWith(prefix: string, name: string, key: string | undefined): string | undefined {
   if (key === undefined || (key.startsWith(prefix) && /^\w{16,}$/.test(key.slice(prefix.length)))) return key

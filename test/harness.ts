@@ -7,6 +7,7 @@ import { insertKey } from '../src/features/api-keys/queries.ts'
 import { newKeyToken } from '../src/features/api-keys/token.ts'
 import { insertWorkspacePair, type NewWorkspace } from '../src/features/workspaces/queries.ts'
 import { connect } from '../src/infra/db.ts'
+import { createSecrets } from '../src/infra/secrets.ts'
 import type { Clock } from '../src/kernel/clock.ts'
 import type { Environment, Workspace } from '../src/kernel/context.ts'
 import { type Scope, scopes, testKeyScopes } from '../src/kernel/scopes.ts'
@@ -41,6 +42,7 @@ export interface Tenant {
 
 export class Harness {
   readonly clock = new ManualClock('2026-03-01T09:00:00.000Z')
+  readonly secrets = createSecrets(['the key of all tests, long enough'])
   readonly urls = { production: 'https://api.test', sandbox: 'https://sandbox.test' }
   /** Every log line of the file, for tests that look for what must not be there. */
   readonly logLines: string[] = []
@@ -64,7 +66,14 @@ export class Harness {
   /** Another app on the same database, as a second process would be. */
   buildApp(sql = this.sql): Promise<App> {
     const log = pino({ level: 'debug' }, { write: (line: string) => void this.logLines.push(line) })
-    return buildApp({ sql, clock: this.clock, log, urls: this.urls, bodyLimitBytes: 1_048_576 })
+    return buildApp({
+      sql,
+      clock: this.clock,
+      log,
+      secrets: this.secrets,
+      urls: this.urls,
+      bodyLimitBytes: 1_048_576,
+    })
   }
 
   async stop(): Promise<void> {

@@ -34,29 +34,41 @@ export interface Exit {
 
 const KEPT_LINES = 40
 const NOBODY = 65534
+export const NAMELESS = 'could not look up effective user ID'
 
 // PostgreSQL runs in a session of its own, because Ctrl-C in a terminal reaches the whole foreground group
 // and PostgreSQL would cut every connection while our requests are still being answered. The price is that
 // it outlives a `kill -9` of our process. On Linux the kernel is asked to send SIGINT, a fast shutdown, when
-// the parent dies. Elsewhere the orphan stays until the next start, which finds and stops it.
+// the thread that started it ends: so start it from the main thread. Elsewhere, and without setpriv, the
+// orphan stays until the next start, which finds and stops it.
 const DIE_WITH_PARENT = ['setpriv', '--pdeathsig', 'INT']
 
-export function accountFor(folders: string[]): Account | undefined {
+/** The owner of the cluster, else that of the data folder, else nobody. */
+export function accountFor(cluster: string, dataDir: string): Account | undefined {
   if (process.getuid?.() !== 0) return undefined
-  for (const folder of folders) {
-    const stats = statSync(folder, { throwIfNoEntry: false })
-    if (stats && stats.uid !== 0) return { uid: stats.uid, gid: stats.gid }
-  }
-  return nobody()
+  return ownerOf(cluster) ?? knownOwnerOf(dataDir) ?? nobody()
+}
+
+function ownerOf(folder: string): Account | undefined {
+  const stats = statSync(folder, { throwIfNoEntry: false })
+  return stats && stats.uid !== 0 ? { uid: stats.uid, gid: stats.gid } : undefined
+}
+
+/** A folder mounted into a container often belongs to a user without a name, as whom initdb does not run. */
+function knownOwnerOf(folder: string): Account | undefined {
+  const owner = ownerOf(folder)
+  return owner && listUsers().some(([, , uid]) => Number(uid) === owner.uid) ? owner : undefined
 }
 
 function nobody(): Account {
-  const entry = readPasswd()
+  const [, , uid, gid] = listUsers().find(([name]) => name === 'nobody') ?? []
+  return { uid: Number(uid) || NOBODY, gid: Number(gid) || NOBODY }
+}
+
+function listUsers(): string[][] {
+  return readPasswd()
     .split('\n')
     .map((line) => line.split(':'))
-    .find(([name]) => name === 'nobody')
-  const [uid, gid] = [Number(entry?.[2]), Number(entry?.[3])]
-  return uid > 0 && gid > 0 ? { uid, gid } : { uid: NOBODY, gid: NOBODY }
 }
 
 function readPasswd(): string {
@@ -67,7 +79,7 @@ function readPasswd(): string {
   }
 }
 
-/** Finds a way to run `postgres` as the account, and proves it by running it. */
+/** Finds a way to run PostgreSQL as the account, and proves it: initdb --show looks for all it needs and changes nothing. */
 export async function chooseLauncher(
   binaries: { initdb: string; postgres: string },
   dataDir: string,
@@ -76,11 +88,11 @@ export async function chooseLauncher(
   if (account) openBinaries(Object.values(binaries), account)
   const closed =
     account && (closedFolder(dirname(binaries.postgres), account) ?? closedFolder(dataDir, account))
-  const candidates = account && closed ? [throughClosedFolders(account)] : directly(account)
   let failure = ''
-  for (const candidate of candidates) {
-    const probe = await run(candidate, binaries.postgres, ['--version'])
-    if (probe.code === 0) return candidate
+  for (const candidate of account && closed ? [throughClosedFolders(account)] : directly(account)) {
+    const probe = await run(candidate, binaries.initdb, ['--show', '-D', dataDir])
+    // Someone without a name may still run a cluster that exists.
+    if (probe.code === 0 || probe.detail.includes(NAMELESS)) return candidate
     failure = probe.detail
   }
   if (account && closed) {
@@ -100,10 +112,17 @@ function directly(account: Account | undefined): Launcher[] {
   return process.platform === 'linux' ? [{ prefix: DIE_WITH_PARENT, account }, plain] : [plain]
 }
 
-/** For a clone below a private folder such as /root: may read and enter everything, write only its own. */
+/**
+ * For a clone below a private folder such as /root: may read and enter everything, write only its own.
+ * Without the secure bit access(2), by which PostgreSQL looks at its own program, leaves the capability out.
+ */
 function throughClosedFolders({ uid, gid }: Account): Launcher {
   const identity = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups']
-  const capability = ['--inh-caps=+dac_read_search', '--ambient-caps=+dac_read_search']
+  const capability = [
+    '--securebits=+no_setuid_fixup',
+    '--inh-caps=+dac_read_search',
+    '--ambient-caps=+dac_read_search',
+  ]
   return { prefix: [...DIE_WITH_PARENT, ...identity, ...capability], account: undefined }
 }
 
@@ -192,5 +211,6 @@ function readLines(stream: Readable, onLine: (line: string) => void): void {
 function essence(lines: readonly string[]): string {
   const telling = lines.filter((line) => /FATAL|PANIC|ERROR|HINT|error:|could not/.test(line))
   const chosen = telling.length > 0 ? telling : lines
-  return chosen.slice(-2).join(' ').replace(/\s+/g, ' ').trim()
+  const plain = chosen.slice(-2).map((line) => line.replace(/^.*?\[\d+\]/, ''))
+  return plain.join(' ').replace(/\s+/g, ' ').trim()
 }

@@ -20,7 +20,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, relative } from 'node:path'
 import { StartError } from '../kernel/start-error.ts'
-import { type Account, closedFolder, type Launcher, run } from './embedded-postgres-account.ts'
+import { type Account, closedFolder, type Launcher, NAMELESS, run } from './embedded-postgres-account.ts'
 
 export const SUPERUSER = 'plotbase'
 export const PORT = 5432
@@ -141,6 +141,12 @@ export async function createCluster({ dataDir, cluster, account, ...how }: NewCl
     options.push('--auth=trust', `--username=${SUPERUSER}`, '--no-instructions')
     if (!how.durable) options.push('--no-sync')
     const { code, detail } = await run(how.launcher, how.initdb, [...options, '-D', fresh])
+    if (code !== 0 && detail.includes(NAMELESS)) {
+      throw new StartError(
+        `PostgreSQL creates a database only for a user with a name, and user ${process.getuid?.()} has none; ` +
+          'add it to /etc/passwd, or set DATABASE_URL to a PostgreSQL server of your own.',
+      )
+    }
     if (code !== 0) {
       throw new StartError(
         `The database could not be created in ${dataDir} (${detail}); ` +

@@ -33,6 +33,9 @@ const checkout = resolve(import.meta.dirname, '../..')
 const isRoot = process.getuid?.() === 0
 const isLinux = process.platform === 'linux'
 const NOBODY = 65534
+/** Any user with a name will do; this one is on every Linux system. */
+const DAEMON = 1
+const NAMELESS = 23_456
 const WITHOUT_SETPRIV = { PATH: '/nonexistent' }
 
 interface Started {
@@ -49,13 +52,19 @@ let cleanups: (() => unknown)[]
 beforeAll(async () => {
   shelf = realpathSync(mkdtempSync(join(tmpdir(), 'plotbase test ä-')))
   chmodSync(shelf, 0o755)
+  mkdirSync(join(shelf, 'tmp'))
+  chmodSync(join(shelf, 'tmp'), 0o1777)
+  process.env.TMPDIR = join(shelf, 'tmp')
   template = join(shelf, 'template')
   const server = await startEmbeddedPostgres({ dataDir: template, durable: false })
   await query(server.connection, 'create table note (text text)')
   await server.stop()
 })
 
-afterAll(() => rmSync(shelf, { recursive: true, force: true }))
+afterAll(() => {
+  delete process.env.TMPDIR
+  rmSync(shelf, { recursive: true, force: true })
+})
 
 beforeEach(() => {
   cleanups = []
@@ -66,7 +75,7 @@ beforeEach(() => {
 afterEach(async () => {
   for (const cleanup of cleanups.reverse()) await cleanup()
   rmSync(folder, { recursive: true, force: true })
-  expect(readdirSync(tmpdir()).filter((name) => /^plotbase-[0-9a-f]{8}-/.test(name))).toEqual([])
+  expect(readdirSync(tmpdir())).toEqual([])
 })
 
 /** A data folder with an existing cluster, made faster than by initdb. */
@@ -216,12 +225,14 @@ describe('a server of our own', () => {
 
   it('says what PostgreSQL said when it does not start', async () => {
     const promise = start(copyOfTemplate(), { settings: { shared_buffers: 'plenty' } })
-    await expect(promise).rejects.toThrow(/did not start \(.*invalid value for parameter "shared_buffers"/)
+    await expect(promise).rejects.toThrow(
+      /did not start \(FATAL: invalid value for parameter "shared_buffers"/,
+    )
   })
 
   it('reports a server that dies by itself, and recovers what was committed', async () => {
     const dataDir = copyOfTemplate()
-    const server = await start(dataDir)
+    const server = await start(dataDir, { durable: true })
     await query(server.connection, `insert into note values ('committed')`)
     const detail = new Promise<string>((done) => server.onExit(done))
     process.kill(server.pid, 'SIGKILL')
@@ -390,8 +401,21 @@ describe.runIf(isRoot && isLinux)('started by root', () => {
   it('runs as the owner of the data folder', async () => {
     const dataDir = join(folder, 'data')
     mkdirSync(dataDir)
-    chownSync(dataDir, 12_345, 12_345)
-    expect(userOf((await start(dataDir)).pid)).toBe(12_345)
+    chownSync(dataDir, DAEMON, DAEMON)
+    expect(userOf((await start(dataDir)).pid)).toBe(DAEMON)
+  })
+
+  it('runs as nobody when the owner of the data folder has no name', async () => {
+    const dataDir = join(folder, 'data')
+    mkdirSync(dataDir)
+    chownSync(dataDir, NAMELESS, NAMELESS)
+    expect(userOf((await start(dataDir)).pid)).toBe(NOBODY)
+  })
+
+  it('runs as the owner of an existing cluster, with or without a name', async () => {
+    const dataDir = copyOfTemplate()
+    execFileSync('chown', ['-R', `${NAMELESS}:${NAMELESS}`, join(dataDir, 'postgres')])
+    expect(userOf((await start(dataDir)).pid)).toBe(NAMELESS)
   })
 
   it('takes a cluster that was copied back as root', async () => {
@@ -426,20 +450,22 @@ describe.runIf(isRoot && isLinux)('started by root', () => {
   })
 
   it('works for an ordinary user too', async () => {
-    const user = 23_456
-    chownSync(folder, user, user)
-    const via = ['setpriv', `--reuid=${user}`, `--regid=${user}`, '--clear-groups']
+    const as = (user: number) => ({
+      via: ['setpriv', `--reuid=${user}`, `--regid=${user}`, '--clear-groups'],
+    })
+    chmodSync(folder, 0o777)
     const dataDir = join(folder, 'data')
-    const first = new OtherProcess(dataDir, { via })
+    const first = new OtherProcess(dataDir, as(DAEMON))
     const { pid, error } = await first.ready
     expect(error).toBeUndefined()
-    expect(userOf(pid)).toBe(user)
-    const second = await new OtherProcess(dataDir, { via }).ready
+    expect(userOf(pid)).toBe(DAEMON)
+    const second = await new OtherProcess(dataDir, as(DAEMON)).ready
     expect(second.error).toContain(`(pid ${first.child.pid})`)
     await first.stop()
 
-    const stranger = ['setpriv', '--reuid=34567', '--regid=34567', '--clear-groups']
-    const third = await new OtherProcess(dataDir, { via: stranger }).ready
-    expect(third.error).toContain(`The data folder ${dataDir} cannot be used (permission denied);`)
+    const stranger = await new OtherProcess(dataDir, as(NOBODY)).ready
+    expect(stranger.error).toContain(`The data folder ${dataDir} cannot be used (permission denied);`)
+    const nameless = await new OtherProcess(join(folder, 'nameless'), as(NAMELESS)).ready
+    expect(nameless.error).toContain(`user ${NAMELESS} has none; add it to /etc/passwd`)
   })
 })

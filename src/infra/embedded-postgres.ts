@@ -73,7 +73,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const binaries = locateBinaries()
   const dataDir = await prepareDataDir(options.dataDir)
   const cluster = join(dataDir, 'postgres')
-  const account = accountFor([cluster, dataDir])
+  const account = accountFor(cluster, dataDir)
   const launcher = await chooseLauncher(binaries, dataDir, account)
   if (!(await hasCluster(cluster, dataDir))) {
     await createCluster({ dataDir, cluster, initdb: binaries.initdb, launcher, account, durable })

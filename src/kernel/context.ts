@@ -34,6 +34,12 @@ export interface Principal {
   teamId: string | null
 }
 
+/** Seals text for keeping and opens it again. */
+export interface Secrets {
+  seal(text: string): string
+  open(sealed: string): string
+}
+
 /** Everything one request carries through the layers. */
 export interface Context {
   readonly requestId: string
@@ -43,12 +49,14 @@ export interface Context {
   /** The pool, or the request's own transaction where it has one. */
   readonly sql: Sql
   readonly totals: Totals
+  readonly secrets: Secrets
 }
 
 /** The door to a workspace's tables: statements run in it, and nothing else reaches them. */
 export interface Tx {
   readonly sql: Sql
   readonly totals: Totals
+  readonly secrets: Secrets
   readonly workspaceId: string
   readonly viewer: Principal
   readonly now: Date
@@ -78,6 +86,7 @@ function doorTo(ctx: Context, sql: Sql): Tx {
   return {
     sql,
     totals: ctx.totals,
+    secrets: ctx.secrets,
     workspaceId: ctx.principal.workspace.id,
     viewer: ctx.principal,
     now,

@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import { authenticate, type Entrance, isBasic } from './authenticate.ts'
 import { requireScopes } from './authorize.ts'
 import type { Clock } from './clock.ts'
-import type { Context, Principal } from './context.ts'
+import type { Context, Principal, Secrets } from './context.ts'
 import type { Answer, Call, Endpoint } from './endpoint.ts'
 import { envelope, errorAnswer, pickFields } from './envelope.ts'
 import { type ApiError, invalid, type Problem } from './errors.ts'
@@ -28,6 +28,7 @@ export interface PipelineDeps {
   clock: Clock
   log: Logger
   totals: Totals
+  secrets: Secrets
 }
 
 /** Every operation goes this way: who asks, may they, is it well formed, do it (once), show it. */
@@ -52,13 +53,14 @@ export function mount(app: FastifyInstance, endpoints: Endpoint[], deps: Pipelin
   }
 }
 
-const contextOf = ({ sql, clock, log, totals }: PipelineDeps, request: FastifyRequest): Context => ({
+const contextOf = ({ sql, clock, log, totals, secrets }: PipelineDeps, request: FastifyRequest): Context => ({
   requestId: request.id,
   principal: request.principal!,
   clock,
   log,
   sql,
   totals,
+  secrets,
 })
 
 function checked(endpoint: Endpoint, request: FastifyRequest, ctx: Context): Call {

@@ -1,0 +1,38 @@
+import { insertWorkspacePair, listWorkspaces } from '../features/workspaces/queries.ts'
+import { systemClock } from '../kernel/clock.ts'
+import { type Plan, plans } from '../kernel/context.ts'
+import { type Command, type CommandInput, print, requiredOption, UsageError } from './command.ts'
+import { withDatabase } from './operator.ts'
+
+export const workspace: Command = {
+  summary: 'Make and list workspaces. Each comes with a sandbox.',
+  usage: 'create|list [options]',
+  options: {
+    name: { type: 'string', description: 'The name of the organisation.' },
+    plan: { type: 'string', description: `${plans.join(', ')}; professional unless given.` },
+    currency: { type: 'string', description: 'Its currency, such as EUR; USD unless given.' },
+  },
+  run: async (input) => {
+    const [action] = input.words
+    if (action === 'create') return create(input)
+    if (action === 'list') return list(input)
+    throw new UsageError('say what to do: create or list')
+  },
+}
+
+const create = ({ options, json }: CommandInput) =>
+  withDatabase(async (sql) => {
+    const name = requiredOption(options, 'name')
+    const plan = (options.plan ?? 'professional') as Plan
+    const currency = (options.currency ?? 'USD') as string
+    if (!plans.includes(plan)) throw new UsageError(`--plan must be one of ${plans.join(', ')}`)
+    if (!/^[A-Z]{3}$/.test(currency)) throw new UsageError('--currency must be three capital letters')
+    const { production, sandbox } = await insertWorkspacePair(
+      sql,
+      { name, plan, currency },
+      systemClock.now(),
+    )
+    print({ id: production.id, sandbox_id: sandbox.id, name, plan, currency }, json)
+  })
+
+const list = ({ json }: CommandInput) => withDatabase(async (sql) => print(await listWorkspaces(sql), json))
