@@ -9,6 +9,6 @@ export default defineConfig({
     testTimeout: 30_000,
     pool: 'forks',
     maxWorkers: 2,
-    reporters: ['default'],
+    reporters: ['default', './test/closing-line.ts'],
   },
 })

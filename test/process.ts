@@ -1,0 +1,93 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** The product as a process of its own, for what only a real process can show. */
+
+const program = fileURLToPath(new URL('../bin/plotbase.js', import.meta.url))
+
+export interface RunningProcess {
+  child: ChildProcess
+  /** What it has printed so far, both streams. */
+  output(): string
+  exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
+}
+
+export interface Ports {
+  production: number
+  sandbox: number
+}
+
+/** Starts `plotbase <words>`; nothing of this process's own environment but the path gets in. */
+export function plotbase(words: string[], env: Record<string, string>, cwd?: string): RunningProcess {
+  const child = spawn(process.execPath, [program, ...words], {
+    env: { PATH: process.env.PATH ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(cwd && { cwd }),
+  })
+  let output = ''
+  child.stdout!.on('data', (bytes) => (output += bytes))
+  child.stderr!.on('data', (bytes) => (output += bytes))
+  const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) =>
+    child.on('close', (code, signal) => resolve({ code, signal })),
+  )
+  return { child, output: () => output, exited }
+}
+
+/** Runs a command to its end. */
+export async function plotbaseOnce(words: string[], env: Record<string, string>): Promise<{ code: number | null; output: string }> {
+  const running = plotbase(words, env)
+  const { code } = await running.exited
+  return { code, output: running.output() }
+}
+
+/** Waits until a server answers on the port, and fails with its output when it ends instead. */
+export async function untilReady(running: RunningProcess, port: number, withinMs = 30_000): Promise<void> {
+  let ended = false
+  void running.exited.then(() => (ended = true))
+  const deadline = Date.now() + withinMs
+  while (Date.now() < deadline) {
+    if (ended) throw new Error(`it ended instead of starting:\n${running.output()}`)
+    const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined)
+    if (answer?.status === 200) return
+    await new Promise((resume) => setTimeout(resume, 50))
+  }
+  throw new Error(`not ready in time:\n${running.output()}`)
+}
+
+export async function stopped(running: RunningProcess, signal: NodeJS.Signals = 'SIGTERM') {
+  running.child.kill(signal)
+  return running.exited
+}
+
+/** Two ports that were free a moment ago. */
+export async function freePorts(): Promise<Ports> {
+  const [production, sandbox] = await Promise.all([freePort(), freePort()])
+  return { production, sandbox }
+}
+
+export const freePort = () =>
+  new Promise<number>((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number }
+      server.close(() => resolve(port))
+    })
+  })
+
+export const portVariables = ({ production, sandbox }: Ports) => ({
+  PORT: String(production),
+  SANDBOX_PORT: String(sandbox),
+})
+
+/** A folder that is gone after the work. */
+export async function inFolder<T>(work: (folder: string) => Promise<T>, prefix = 'plotbase-start-'): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), prefix))
+  try {
+    return await work(folder)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
