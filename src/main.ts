@@ -1,16 +1,18 @@
 import { type Command, helpOf, parseCommand, UsageError } from './cli/command.ts'
 import { keys } from './cli/keys.ts'
 import { migrate } from './cli/migrate.ts'
-import { run } from './cli/serve.ts'
 import { workspace } from './cli/workspace.ts'
-import { loadConfig } from './config.ts'
 import { StartError } from './kernel/start-error.ts'
 import { version } from './version.ts'
 
 const part = (summary: string, parts: { api: boolean; worker: boolean }): Command => ({
   summary,
   usage: '',
-  run: () => run(loadConfig(process.env), parts),
+  // Loaded on demand: the servers' libraries take half a second that no other command should wait for.
+  run: async () => {
+    const [{ run }, { loadConfig }] = await Promise.all([import('./cli/serve.ts'), import('./config.ts')])
+    await run(loadConfig(process.env), parts)
+  },
 })
 
 /** The plotbase command, on one screen. */

@@ -6,7 +6,7 @@ import { insertAccount, insertMembership } from '../src/features/accounts/people
 import { insertKey } from '../src/features/api-keys/queries.ts'
 import { newKeyToken } from '../src/features/api-keys/token.ts'
 import { insertWorkspacePair, type NewWorkspace } from '../src/features/workspaces/queries.ts'
-import { connect } from '../src/infra/db.ts'
+import { connect, type DatabaseAddress } from '../src/infra/db.ts'
 import { createSecrets } from '../src/infra/secrets.ts'
 import type { Clock } from '../src/kernel/clock.ts'
 import type { Environment, Workspace } from '../src/kernel/context.ts'
@@ -53,14 +53,15 @@ export class Harness {
   #database = ''
 
   async start(): Promise<void> {
-    const server = inject('server')
-    this.#database = `test_${randomBytes(8).toString('hex')}`
-    const admin = connect(server, { max: 1 })
-    await admin`create database ${admin(this.#database)} template ${admin(templateName)}`
-    await admin.end()
-    this.sql = connect(databaseNamed(server, this.#database), { max: 10 })
+    this.#database = await cloneTemplate()
+    this.sql = connect(this.address, { max: 10 })
     this.app = await this.buildApp()
     this.tenant = await this.createTenant({ name: 'Test Realty', plan: 'enterprise', currency: 'USD' })
+  }
+
+  /** Where the file's own database is, for other pools and other processes. */
+  get address(): DatabaseAddress {
+    return databaseNamed(inject('server'), this.#database)
   }
 
   /** Another app on the same database, as a second process would be. */
@@ -79,9 +80,7 @@ export class Harness {
   async stop(): Promise<void> {
     await this.app.close()
     await this.sql.end()
-    const admin = connect(inject('server'), { max: 1 })
-    await admin`drop database ${admin(this.#database)} with (force)`
-    await admin.end()
+    await dropDatabase(this.#database)
   }
 
   async createTenant(workspace: NewWorkspace): Promise<Tenant> {
@@ -121,6 +120,21 @@ export class Harness {
   }
 
   scenario = (scenario: Scenario): Promise<ScenarioAnswer> => runScenario(this, scenario)
+}
+
+/** A database of its own, migrated and empty. */
+export async function cloneTemplate(template = templateName): Promise<string> {
+  const name = `test_${randomBytes(8).toString('hex')}`
+  const admin = connect(inject('server'), { max: 1 })
+  await admin`create database ${admin(name)} template ${admin(template)}`
+  await admin.end()
+  return name
+}
+
+export async function dropDatabase(name: string): Promise<void> {
+  const admin = connect(inject('server'), { max: 1 })
+  await admin`drop database ${admin(name)} with (force)`
+  await admin.end()
 }
 
 /** A harness for the tests of one file: its own database, app and clock. */

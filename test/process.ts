@@ -38,7 +38,10 @@ export function plotbase(words: string[], env: Record<string, string>, cwd?: str
 }
 
 /** Runs a command to its end. */
-export async function plotbaseOnce(words: string[], env: Record<string, string>): Promise<{ code: number | null; output: string }> {
+export async function plotbaseOnce(
+  words: string[],
+  env: Record<string, string>,
+): Promise<{ code: number | null; output: string }> {
   const running = plotbase(words, env)
   const { code } = await running.exited
   return { code, output: running.output() }
@@ -83,11 +86,24 @@ export const portVariables = ({ production, sandbox }: Ports) => ({
 })
 
 /** A folder that is gone after the work. */
-export async function inFolder<T>(work: (folder: string) => Promise<T>, prefix = 'plotbase-start-'): Promise<T> {
+export async function inFolder<T>(
+  work: (folder: string) => Promise<T>,
+  prefix = 'plotbase-start-',
+): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), prefix))
   try {
     return await work(folder)
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+/** The address of a database on the server of the test run, for processes that get it as DATABASE_URL. */
+export function databaseUrl(address: {
+  url?: string
+  socket?: { host: string; port: number; user: string; database: string }
+}): string {
+  if (address.url) return address.url
+  const { host, port, user, database } = address.socket!
+  return `postgres:///${database}?${new URLSearchParams({ host, port: String(port), user })}`
 }

@@ -42,8 +42,25 @@ export function connect(address: DatabaseAddress, options: PoolOptions = {}): Po
     onnotice: (notice: { message?: string }) => options.onNotice?.(notice.message ?? ''),
     connection: { TimeZone: 'UTC', application_name: options.applicationName ?? 'plotbase' },
   }
-  const pool = address.url
-    ? postgres(address.url, settings as never)
-    : postgres({ ...address.socket, ...settings } as never)
+  const socket = address.socket ?? socketIn(address.url!)
+  const pool = socket
+    ? postgres({ ...socket, ssl: false, ...settings } as never)
+    : postgres(address.url!, settings as never)
   return pool as unknown as Pool
+}
+
+/** `postgres:///sales?host=/run/postgresql&user=plotbase`: a Unix socket in the form that libpq has for it. */
+export function socketIn(url: string): (DatabaseAddress['socket'] & { password?: string }) | undefined {
+  const { searchParams, pathname, username, password, port } = new URL(url)
+  const host = searchParams.get('host')
+  if (!host?.startsWith('/')) return undefined
+  return {
+    host,
+    port: Number(searchParams.get('port') ?? (port || 5432)),
+    user: decodeURIComponent(username) || (searchParams.get('user') ?? 'postgres'),
+    database: decodeURIComponent(pathname.slice(1)) || 'postgres',
+    ...(password || searchParams.has('password')
+      ? { password: decodeURIComponent(password) || searchParams.get('password')! }
+      : {}),
+  }
 }
