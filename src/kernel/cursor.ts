@@ -45,7 +45,8 @@ export function decodeCursor(
   if (ofSort !== sort || ofOrder !== order || typeof id !== 'string' || id.includes('\0')) return undefined
   const leaf = sortLeaf(resource, sort)
   if (value === null ? !isNullable(leaf) : problemsOf(leaf.schema, value).length > 0) return undefined
-  return { value, id }
+  // Base64 is read leniently, so that several texts would mean the same place.
+  return encodeCursor(sort, order, { value, id }) === text ? { value, id } : undefined
 }
 
 export const isNullable = (leaf: Leaf) =>

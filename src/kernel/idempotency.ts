@@ -58,9 +58,10 @@ export async function once(
 
     const answer = await attempt(sql, ctx, work, answerTo)
     const expiresAt = new Date(now.getTime() + keptHours * 3_600_000)
+    // Sent as text: the driver's own JSON goes through jsonb, which loses the order of the fields.
     await sql`
       insert into idempotency_keys (workspace_id, key, fingerprint, answer, created_at, expires_at)
-      values (${workspaceId}, ${key}, ${fingerprint}, ${sql.json(answer as never)}, ${now}, ${expiresAt})
+      values (${workspaceId}, ${key}, ${fingerprint}, ${JSON.stringify(answer)}::text::json, ${now}, ${expiresAt})
       on conflict (workspace_id, key) do update
       set fingerprint = excluded.fingerprint, answer = excluded.answer,
           created_at = excluded.created_at, expires_at = excluded.expires_at`

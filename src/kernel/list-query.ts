@@ -8,6 +8,8 @@ import type { Resource } from './resource.ts'
 
 export const defaultPerPage = 20
 export const maxPerPage = 100
+// A cursor holds the sort value: a name of 200 characters is 1,200 bytes of JSON when each is written as an escape.
+const maxCursorLength = 2_000
 export const orders = ['asc', 'desc'] as const
 export type Order = (typeof orders)[number]
 
@@ -36,6 +38,7 @@ export function listParams(resource: Listable, filters: Filters): Params {
     per_page: integerParam(`Records on a page, ${defaultPerPage} unless given.`, { min: 1, max: maxPerPage }),
     cursor: textParam(
       'Walks lists of any depth at the same cost: start with an empty `cursor=`, then follow `links.next`. Takes the place of `page`.',
+      maxCursorLength,
     ),
     sort: oneOfParam(Object.keys(resource.sorts), 'The field to sort by, `created_at` unless given.'),
     order: oneOfParam(

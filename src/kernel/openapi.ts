@@ -180,14 +180,28 @@ function exampleOfSchema(schema: JsonSchema): unknown {
   return { string: 'text', integer: 1, number: 1, boolean: true }[String(schema.type)] ?? null
 }
 
-const everywhere: ErrorCode[] = ['UNAUTHORIZED', 'FORBIDDEN', 'RATE_LIMIT_EXCEEDED', 'INTERNAL_ERROR']
+const everywhere: ErrorCode[] = [
+  'UNAUTHORIZED',
+  'FORBIDDEN',
+  'RATE_LIMIT_EXCEEDED',
+  'INTERNAL_ERROR',
+  'UNAVAILABLE',
+]
 
-function errorsOf({ errors, body, query }: Endpoint): JsonSchema {
+function errorsOf({ method, errors, body, query }: Endpoint): JsonSchema {
   const withBody: ErrorCode[] = body
     ? ['BAD_REQUEST', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'VALIDATION_ERROR']
     : []
   const withQuery: ErrorCode[] = Object.keys(query).length > 0 ? ['VALIDATION_ERROR'] : []
-  const codes = new Set([...withBody, ...withQuery, ...everywhere, ...(Object.keys(errors) as ErrorCode[])])
+  // An Idempotency-Key can be in flight, or have been used for something else.
+  const withKey: ErrorCode[] = method === 'POST' ? ['CONFLICT', 'VALIDATION_ERROR'] : []
+  const codes = new Set([
+    ...withBody,
+    ...withQuery,
+    ...withKey,
+    ...everywhere,
+    ...(Object.keys(errors) as ErrorCode[]),
+  ])
   return Object.fromEntries(
     [...codes].map((code) => {
       const { status, meaning } = errorCodes[code]
@@ -213,7 +227,8 @@ function errorsOf({ errors, body, query }: Endpoint): JsonSchema {
 const publicFormats: Record<string, JsonSchema> = {
   text: {},
   'http-url': { format: 'uri' },
-  'two-decimals': { multipleOf: 0.01 },
+  // Not multipleOf 0.01: validators divide in binary and then refuse 19.99.
+  'two-decimals': {},
 }
 
 /** A schema as the world may read it: our own formats and marks in standard words. */

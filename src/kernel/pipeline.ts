@@ -45,9 +45,8 @@ export function mount(app: FastifyInstance, endpoints: Endpoint[], deps: Pipelin
         requireScopes(principal, endpoint.scopes)
       },
       handler: async (request, reply) => {
-        const call = checked(endpoint, request, contextOf(deps, request))
-        const answer = await perform(endpoint, call, request)
-        return send(request, reply, shaped(answer, call))
+        const answer = await perform(endpoint, request, contextOf(deps, request))
+        return send(request, reply, answer)
       },
     })
   }
@@ -84,17 +83,19 @@ function prepared(spec: NonNullable<Endpoint['body']>, body: unknown): unknown {
   return isObject && spec.prepare ? spec.prepare(body) : body
 }
 
-async function perform(endpoint: Endpoint, call: Call, request: FastifyRequest): Promise<Answer> {
+async function perform(endpoint: Endpoint, request: FastifyRequest, ctx: Context): Promise<Answer> {
+  // Checked inside, so that a refusal is an answer that an Idempotency-Key keeps too.
   const run = async (ctx: Context) => {
+    const call = checked(endpoint, request, ctx)
     try {
-      return await endpoint.handle({ ...call, ctx })
+      return shaped(await endpoint.handle(call), call)
     } catch (error) {
       throw explained(error)
     }
   }
   const idempotent = readIdempotencyKey(request.headers['idempotency-key'], request)
-  if (!idempotent) return run(call.ctx)
-  return once(call.ctx, idempotent, run, (error: ApiError) => errorAnswer(error))
+  if (!idempotent) return run(ctx)
+  return once(ctx, idempotent, run, (error: ApiError) => errorAnswer(error))
 }
 
 function shaped(answer: Answer, { query }: Call): Answer {

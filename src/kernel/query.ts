@@ -6,6 +6,8 @@ import { isDate, isText, isTimestamp } from './formats.ts'
 export interface Param<T = unknown> {
   schema: JsonSchema
   description: string
+  /** In characters; 500 unless given. */
+  maxLength?: number
   /** The value, or a sentence that says what is wrong. */
   parse(text: string): T | WrongValue
 }
@@ -24,9 +26,10 @@ export type Parsed<P extends Params> = { [K in keyof P]?: P[K] extends Param<inf
 
 const maxParamLength = 500
 
-export const textParam = (description: string): Param<string> => ({
-  schema: { type: 'string', maxLength: maxParamLength },
+export const textParam = (description: string, maxLength = maxParamLength): Param<string> => ({
+  schema: { type: 'string', maxLength },
   description,
+  maxLength,
   parse: (text) => text,
 })
 
@@ -138,7 +141,8 @@ function parseOne(params: Params, name: string, raw: unknown): unknown {
       `is not a parameter of this operation. Known: ${Object.keys(params).join(', ') || 'none'}.`,
     )
   if (typeof raw !== 'string') return new WrongValue('must be given once.')
-  if (raw.length > maxParamLength) return new WrongValue(`must have at most ${maxParamLength} characters.`)
+  const { parse, maxLength = maxParamLength } = params[name]!
+  if (raw.length > maxLength) return new WrongValue(`must have at most ${maxLength} characters.`)
   if (!isText(raw)) return new WrongValue('must be valid text without NUL characters.')
-  return params[name]!.parse(raw)
+  return parse(raw)
 }

@@ -171,9 +171,13 @@ function filled(field: Field, value: unknown, defaults: Defaults): unknown {
   return normalised(field, value)
 }
 
-// What comes back from the database is in UTC with milliseconds; what was sent is brought to the same form.
-const normalised = (field: Leaf, value: unknown) =>
-  field.schema.format === 'date-time' ? new Date(value as string).toISOString() : value
+// The answer to a write is what was sent, the next GET what was stored: both must read the same, so what was sent
+// is brought to the form that comes back. Times are in UTC with milliseconds, numbers have at most six decimals.
+function normalised(field: Leaf, value: unknown): unknown {
+  if (field.schema.format === 'date-time') return new Date(value as string).toISOString()
+  if (field.pg === 'numeric') return Number((value as number).toFixed(6))
+  return value
+}
 
 function merged(
   field: Field,

@@ -1,7 +1,8 @@
 /*
  * Totals of lists. Counting is nine tenths of a list of a million rows, so a total is counted with
  * the page only up to a cap; beyond it, the figure is remembered and counted anew in the background
- * at most every few seconds. Up to the cap a total is always exact.
+ * at most every few seconds. A figure that nobody asked for in a while is forgotten, so that none is
+ * ever old. Up to the cap a total is always exact.
  */
 
 interface Known {
@@ -11,6 +12,7 @@ interface Known {
 }
 
 const freshMs = 5_000
+const usableMs = 15_000
 const mostRemembered = 10_000
 
 export class Totals {
@@ -27,7 +29,12 @@ export class Totals {
   known(key: string, now: Date, count: () => Promise<number>): number | undefined {
     const entry = this.#known.get(key)
     if (!entry) return undefined
-    if (!entry.counting && now.getTime() - entry.countedAt > freshMs) this.#refresh(key, entry, now, count)
+    const ageMs = now.getTime() - entry.countedAt
+    if (ageMs > usableMs) {
+      this.#known.delete(key)
+      return undefined
+    }
+    if (!entry.counting && ageMs > freshMs) this.#refresh(key, entry, now, count)
     return entry.total
   }
 

@@ -6,17 +6,25 @@ import type { Fragment } from '../../kernel/sql.ts'
 
 export const unitVisibilities = ['public', 'agents', 'team', 'private'] as const
 
+const seesAll = (viewer: Principal) => isAdmin(viewer) || (isAbove(viewer) && viewer.kind !== 'api_key')
+
+// A key without the scope admin never shows what is private, not even where its creator is an owner.
+const seesAllButPrivate = (viewer: Principal) => viewer.role === null || isAbove(viewer)
+
+/** Owners and admins stand above every team. */
+const isAbove = ({ role }: Principal) => role === 'owner' || role === 'admin'
+
 /** Callers with the same answer see the same units: names them where results are remembered. */
 export function unitSight(viewer: Principal): string {
-  if (isAdmin(viewer)) return 'all'
-  if (viewer.role === null) return 'all but private'
+  if (seesAll(viewer)) return 'all'
+  if (seesAllButPrivate(viewer)) return 'all but private'
   return `agent ${viewer.agentId} of team ${viewer.teamId}`
 }
 
 /** Undefined where the caller sees every unit. */
 export function visibleUnits({ sql, viewer }: Tx): Fragment | undefined {
-  if (isAdmin(viewer)) return undefined
-  if (viewer.role === null) return sql`units.visibility <> 'private'`
+  if (seesAll(viewer)) return undefined
+  if (seesAllButPrivate(viewer)) return sql`units.visibility <> 'private'`
   return sql`(units.visibility in ('public', 'agents') or units.visibility = 'team' and (
     units.assigned_agent = ${viewer.agentId} or exists (
       select from agents
