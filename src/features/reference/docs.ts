@@ -33,6 +33,9 @@ function reference(document: object): Promise<FastifyInstance> {
         metaData: { title: 'Plotbase API' },
         withDefaultFonts: false,
         telemetry: false,
+        // Both would send readers to services outside this installation.
+        agent: { disabled: true },
+        mcp: { disabled: true },
         hideClientButton: true,
         showDeveloperTools: 'never',
       },
