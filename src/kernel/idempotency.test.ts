@@ -144,7 +144,7 @@ describe('two POSTs with one Idempotency-Key at the same time', () => {
     let running: ReturnType<typeof post> | undefined
     await whileStuck(async () => {
       running = post(key, 201)
-      await vi.waitFor(async () => expect(await waiting()).toBeDefined())
+      await vi.waitFor(async () => expect(await waiting()).toBeDefined(), { timeout: 5_000 })
       await post(key, 409, { error: { code: 'CONFLICT' }, events: [] })
       await post(newKey(), 422, { body: {} })
     })

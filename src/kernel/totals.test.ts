@@ -58,7 +58,7 @@ describe('the total of a list', () => {
     expect(await totalOf()).toBe(cap + 1)
     harness.clock.advance(1)
     expect(await totalOf()).toBe(cap + 1)
-    await vi.waitFor(async () => expect(await totalOf()).toBe(cap + 3))
+    await vi.waitFor(async () => expect(await totalOf()).toBe(cap + 3), { timeout: 5_000 })
   })
 
   it('is never older than some seconds, even when nobody asked meanwhile', async () => {
@@ -75,7 +75,7 @@ describe('the total of a list', () => {
     await harness.sql`delete from units`
     await addUnits(1)
     harness.clock.advance(6_000)
-    await vi.waitFor(async () => expect(await totalOf()).toBe(1))
+    await vi.waitFor(async () => expect(await totalOf()).toBe(1), { timeout: 5_000 })
     await addUnits(1)
     expect(await totalOf()).toBe(2)
   })
