@@ -124,9 +124,9 @@ const metaOf = (page: Page<unknown>) => ({
 
 /** Relative links that keep the caller's query; `next` and `prev` are there only where they lead somewhere. */
 function linksOf(page: Page<unknown>, url: string): Record<string, string> {
-  const [path, search = ''] = url.split('?')
+  const [path, ...search] = url.split('?')
   const link = (changes: Record<string, string>) => {
-    const params = new URLSearchParams(search)
+    const params = new URLSearchParams(search.join('?'))
     for (const [name, value] of Object.entries(changes)) params.set(name, value)
     return `${path}?${params}`
   }

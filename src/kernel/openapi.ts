@@ -183,25 +183,18 @@ function exampleOfSchema(schema: JsonSchema): unknown {
 const everywhere: ErrorCode[] = [
   'UNAUTHORIZED',
   'FORBIDDEN',
+  // A query parameter that the operation does not know, if nothing else.
+  'VALIDATION_ERROR',
   'RATE_LIMIT_EXCEEDED',
   'INTERNAL_ERROR',
   'UNAVAILABLE',
 ]
 
-function errorsOf({ method, errors, body, query }: Endpoint): JsonSchema {
-  const withBody: ErrorCode[] = body
-    ? ['BAD_REQUEST', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'VALIDATION_ERROR']
-    : []
-  const withQuery: ErrorCode[] = Object.keys(query).length > 0 ? ['VALIDATION_ERROR'] : []
-  // An Idempotency-Key can be in flight, or have been used for something else.
-  const withKey: ErrorCode[] = method === 'POST' ? ['CONFLICT', 'VALIDATION_ERROR'] : []
-  const codes = new Set([
-    ...withBody,
-    ...withQuery,
-    ...withKey,
-    ...everywhere,
-    ...(Object.keys(errors) as ErrorCode[]),
-  ])
+function errorsOf({ method, errors, body }: Endpoint): JsonSchema {
+  const withBody: ErrorCode[] = body ? ['BAD_REQUEST', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] : []
+  // An Idempotency-Key can be in flight.
+  const withKey: ErrorCode[] = method === 'POST' ? ['CONFLICT'] : []
+  const codes = new Set([...withBody, ...withKey, ...everywhere, ...(Object.keys(errors) as ErrorCode[])])
   return Object.fromEntries(
     [...codes].map((code) => {
       const { status, meaning } = errorCodes[code]
@@ -226,7 +219,8 @@ function errorsOf({ method, errors, body, query }: Endpoint): JsonSchema {
 
 const publicFormats: Record<string, JsonSchema> = {
   text: {},
-  'http-url': { format: 'uri' },
+  // Not format uri: that is ASCII alone, and addresses with other letters are taken and given back as they are.
+  'http-url': { pattern: '^[Hh][Tt][Tt][Pp][Ss]?://' },
   // Not multipleOf 0.01: validators divide in binary and then refuse 19.99.
   'two-decimals': {},
 }

@@ -17,6 +17,9 @@ ajv.addFormat('date', isDate)
 ajv.addFormat('date-time', isTimestamp)
 ajv.addFormat('two-decimals', { type: 'number', validate: isTwoDecimals })
 
+// A body of 1 MiB can hold half a million wrong items, and nobody reads so many: the answer stays smaller than the body.
+const mostProblems = 1_000
+
 const compiled = new WeakMap<JsonSchema, ValidateFunction>()
 
 function validatorFor(schema: JsonSchema): ValidateFunction {
@@ -32,9 +35,14 @@ function validatorFor(schema: JsonSchema): ValidateFunction {
 export function problemsOf(schema: JsonSchema, value: unknown): Problem[] {
   const validator = validatorFor(schema)
   if (validator(value)) return []
-  const problems = (validator.errors ?? []).map((error) => problemOf(error, schema))
   // A text that breaks two rules of one field (too short and no e-mail) needs to be told once.
-  return problems.filter((problem, at) => problems.findIndex((other) => other.field === problem.field) === at)
+  const byField = new Map<string, Problem>()
+  for (const error of validator.errors ?? []) {
+    const problem = problemOf(error, schema)
+    if (!byField.has(problem.field)) byField.set(problem.field, problem)
+    if (byField.size === mostProblems) break
+  }
+  return [...byField.values()]
 }
 
 function problemOf(error: ErrorObject, schema: JsonSchema): Problem {
