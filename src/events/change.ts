@@ -93,7 +93,7 @@ function updateRow(tx: Tx, resource: AnyResource, before: object, after: object,
   const { sql, workspaceId } = tx
   const old = resource.toRow(before as never)
   const row = Object.entries(resource.toRow(after as never)).filter(
-    ([name, value]) => JSON.stringify(value) !== JSON.stringify(old[name]),
+    ([name, value]) => value !== old[name] && JSON.stringify(value) !== JSON.stringify(old[name]),
   )
   return sql`
     update ${raw(sql, resource.table)} set ${sql({ ...Object.fromEntries(row), version: version + 1 } as never)}

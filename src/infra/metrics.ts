@@ -30,11 +30,12 @@ export function createMetrics(sql: Pool, poolSize: number): Metrics {
   return {
     registry,
     watch(app, environment) {
-      app.addHook('onResponse', async (request, reply) => {
+      app.addHook('onResponse', (request, reply, done) => {
         const { method } = request
         const route = request.routeOptions.url ?? 'unknown'
         requests.inc({ environment, method, route, status: reply.statusCode })
         seconds.observe({ environment, method, route }, reply.elapsedTime / 1_000)
+        done()
       })
     },
   }

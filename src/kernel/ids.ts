@@ -34,7 +34,8 @@ const randomLength = 16
 const pool = Buffer.alloc(4096)
 let used = pool.length
 
-function randomCharacters(): string {
+/** 80 random bits. */
+export function randomCharacters(): string {
   if (used + randomLength > pool.length) {
     randomFillSync(pool)
     used = 0

@@ -2,7 +2,7 @@ import type { Tx } from './context.ts'
 import { afterCursor, type Cursor, encodeCursor, isNullable, sortLeaf, sortValue } from './cursor.ts'
 import type { Filters } from './filters.ts'
 import type { Listable, ListQuery } from './list-query.ts'
-import { allOf, type Fragment, raw } from './sql.ts'
+import { allOf, type Fragment, nothing, raw } from './sql.ts'
 
 /** One page of records, with what the envelope needs for `meta` and `links`. */
 export interface Page<R> {
@@ -45,15 +45,15 @@ export async function listPage<R extends object>(
 
   const walking = query.cursor !== undefined
   const order = orderOf(resource, query)
-  const after = query.cursor ? sql`and ${beyond(tx, resource, query, query.cursor)}` : sql``
+  const after = query.cursor ? sql`and ${beyond(tx, resource, query, query.cursor)}` : nothing(sql)
   const rows = await sql`
     select ${source.select}
-      ${known === undefined ? sql`, (select count(*)::int from (select from ${table} where ${conditions} limit ${totals.cap + 1}) capped) as list_total` : sql``}
+      ${known === undefined ? sql`, (select count(*)::int from (select from ${table} where ${conditions} limit ${totals.cap + 1}) capped) as list_total` : nothing(sql)}
     from ${table}
     where ${conditions} ${after}
     order by ${raw(sql, order)}
     limit ${walking ? query.perPage + 1 : query.perPage}
-    ${walking ? sql`` : sql`offset ${(query.page - 1) * query.perPage}`}`
+    ${walking ? nothing(sql) : sql`offset ${(query.page - 1) * query.perPage}`}`
 
   const more = walking && rows.length > query.perPage
   const records = (more ? rows.slice(0, query.perPage) : rows).map(source.fromRow)

@@ -4,7 +4,7 @@ import { anyOf, type Filter, type Filters, sameText } from '../../kernel/filters
 import { listPage, type Page } from '../../kernel/list.ts'
 import type { ListQuery } from '../../kernel/list-query.ts'
 import { numberParam } from '../../kernel/query.ts'
-import { type Fragment, raw } from '../../kernel/sql.ts'
+import { type Fragment, nothing, raw } from '../../kernel/sql.ts'
 import { unitSight, visibleUnits } from '../visibility/units.ts'
 import { Property, propertyStatuses, propertyTypes } from './schema.ts'
 
@@ -60,7 +60,7 @@ export async function findProperty(
     select ${selected(tx, options.countAllUnits ? undefined : visibleUnits(tx))}, properties.version
     from properties
     where properties.workspace_id = ${tx.workspaceId} and properties.id = ${id}
-    ${options.lock ? sql`for update` : sql``}`
+    ${raw(sql, options.lock ? 'for update' : '')}`
   return row && { record: Property.fromRow(row), version: row.version }
 }
 
@@ -85,13 +85,14 @@ export interface PropertyBrief {
   location: { area: string | null; city: string }
 }
 
+const countUnits = `(
+  select count(*)::int from units
+  where units.workspace_id = properties.workspace_id and units.property_id = properties.id`
+
 // Counted in the select list, not joined: PostgreSQL then counts for the rows of the page alone, after the sort.
 function selected({ sql }: Tx, visible: Fragment | undefined): Fragment {
-  const units = (condition: Fragment) => sql`(
-    select count(*)::int from units
-    where units.workspace_id = properties.workspace_id and units.property_id = properties.id
-    ${visible ? sql`and ${visible}` : sql``} ${condition})`
+  const seen = visible ? sql`and ${visible}` : nothing(sql)
   return sql`${raw(sql, Property.selectList)},
-    ${units(sql``)} as units_count,
-    ${units(sql`and units.status = 'available'`)} as units_available`
+    ${raw(sql, countUnits)} ${seen}) as units_count,
+    ${raw(sql, countUnits)} ${seen} and units.status = 'available') as units_available`
 }

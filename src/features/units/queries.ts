@@ -3,7 +3,7 @@ import type { Tx } from '../../kernel/context.ts'
 import { anyOf, atLeast, atMost, equalsNumber, equalsText, type Filters } from '../../kernel/filters.ts'
 import { listPage, type Page } from '../../kernel/list.ts'
 import type { ListQuery } from '../../kernel/list-query.ts'
-import { raw } from '../../kernel/sql.ts'
+import { nothing, raw } from '../../kernel/sql.ts'
 import { unitSight, unitVisibilities, visibleUnits } from '../visibility/units.ts'
 import { Unit, unitStatuses } from './schema.ts'
 
@@ -46,8 +46,8 @@ export async function findUnit(tx: Tx, id: string, lock = false): Promise<Versio
   const [row] = await sql`
     select ${raw(sql, Unit.selectList)}, units.version from units
     where units.workspace_id = ${tx.workspaceId} and units.id = ${id}
-    ${visible ? sql`and ${visible}` : sql``}
-    ${lock ? sql`for update` : sql``}`
+    ${visible ? sql`and ${visible}` : nothing(sql)}
+    ${raw(sql, lock ? 'for update' : '')}`
   return row && { record: Unit.fromRow(row), version: row.version }
 }
 
@@ -56,6 +56,6 @@ export async function deleteUnit(tx: Tx, id: string): Promise<boolean> {
   const visible = visibleUnits(tx)
   const rows = await sql`
     delete from units where units.workspace_id = ${tx.workspaceId} and units.id = ${id}
-    ${visible ? sql`and ${visible}` : sql``} returning 1`
+    ${visible ? sql`and ${visible}` : nothing(sql)} returning 1`
   return rows.length > 0
 }
