@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer'
-import { randomBytes } from 'node:crypto'
 import Fastify, { type FastifyError, type FastifyInstance, LogController } from 'fastify'
 import type { Logger } from 'pino'
 import { errorAnswer } from './envelope.ts'
 import { ApiError, badRequest, unavailable } from './errors.ts'
 import { send } from './pipeline.ts'
+import { answerClientError, answerUnroutable, newRequestId, nothingHere } from './unroutable.ts'
 
 /** A server with the conventions of the house: request ids, JSON in UTF-8, errors in one shape, log lines. */
 export function createServer(options: { log: Logger; bodyLimitBytes: number }): FastifyInstance {
@@ -13,9 +13,11 @@ export function createServer(options: { log: Logger; bodyLimitBytes: number }): 
     // One line per request, written by the hook below, instead of Fastify's two.
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request' }),
     bodyLimit: options.bodyLimitBytes,
-    genReqId: () => `req_${randomBytes(12).toString('base64url')}`,
+    genReqId: newRequestId,
     requestIdHeader: false,
     routerOptions: { maxParamLength: 200, ignoreTrailingSlash: true },
+    frameworkErrors: answerUnroutable,
+    clientErrorHandler: (error, socket) => answerClientError(options.log, error, socket),
     // A stopping server still answers what it has accepted; the listener is closed first.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
@@ -47,13 +49,7 @@ export function createServer(options: { log: Logger; bodyLimitBytes: number }): 
     if (known.status >= 500) request.log.error({ err: error }, 'request failed')
     return send(request, reply, errorAnswer(known, request.id))
   })
-  app.setNotFoundHandler((request, reply) =>
-    send(
-      request,
-      reply,
-      errorAnswer(new ApiError('NOT_FOUND', 'There is nothing at this path. The reference is at /docs.')),
-    ),
-  )
+  app.setNotFoundHandler((request, reply) => send(request, reply, errorAnswer(nothingHere())))
   return app
 }
 
