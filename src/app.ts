@@ -10,7 +10,7 @@ import { createMetrics } from './infra/metrics.ts'
 import type { Clock } from './kernel/clock.ts'
 import { type Environment, environments, type Secrets } from './kernel/context.ts'
 import { Credentials } from './kernel/credentials.ts'
-import { createServer, refuseOtherMethods } from './kernel/http.ts'
+import { createServer, finishAndClose, refuseOtherMethods } from './kernel/http.ts'
 import { openApiDocument } from './kernel/openapi.ts'
 import { mount } from './kernel/pipeline.ts'
 import type { Pool } from './kernel/sql.ts'
@@ -73,7 +73,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   return {
     servers,
     close: async () => {
-      await Promise.all(Object.values(servers).map((server) => server.close()))
+      await Promise.all(Object.values(servers).map(finishAndClose))
       await listening.unlisten()
     },
   }
