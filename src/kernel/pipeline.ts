@@ -39,7 +39,8 @@ export function mount(app: FastifyInstance, endpoints: Endpoint[], deps: Pipelin
       url: endpoint.path,
       config: { operationId: endpoint.operationId },
       onRequest: async (request, reply) => {
-        const principal = await authenticate(deps.entrance, request.headers)
+        if (endpoint.scopes === 'none') return
+        const principal = await authenticate(deps.entrance, request.headers, request.method)
         request.principal = principal
         if (isBasic(request.headers)) announceSunset(reply)
         requireScopes(principal, endpoint.scopes)
@@ -52,9 +53,15 @@ export function mount(app: FastifyInstance, endpoints: Endpoint[], deps: Pipelin
   }
 }
 
-const contextOf = ({ sql, clock, log, totals, secrets }: PipelineDeps, request: FastifyRequest): Context => ({
+// Open operations have no principal; their handlers are declared without one.
+const contextOf = (
+  { entrance, sql, clock, log, totals, secrets }: PipelineDeps,
+  request: FastifyRequest,
+): Context => ({
   requestId: request.id,
   principal: request.principal!,
+  environment: entrance.environment,
+  urls: entrance.urls,
   clock,
   log,
   sql,
@@ -75,6 +82,7 @@ function checked(endpoint: Endpoint, request: FastifyRequest, ctx: Context): Cal
     params: request.params as Record<string, string>,
     headers: request.headers,
     url: request.url,
+    address: request.ip,
   }
 }
 
@@ -93,6 +101,8 @@ async function perform(endpoint: Endpoint, request: FastifyRequest, ctx: Context
       throw explained(error)
     }
   }
+  // Kept answers belong to a workspace, and an open operation has none.
+  if (endpoint.scopes === 'none') return run(call.ctx)
   const idempotent = readIdempotencyKey(request.headers['idempotency-key'], request)
   if (!idempotent) return run(ctx)
   return once(ctx, idempotent, run, (error: ApiError) => errorAnswer(error))
