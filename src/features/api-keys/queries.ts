@@ -74,6 +74,7 @@ export async function findKey(sql: Sql, tokenHash: string): Promise<Credential |
       credentialId: row.key_id,
       workspace: workspaceOf(row as never),
       scopes: new Set(row.scopes as Scope[]),
+      granted: new Set(row.scopes as Scope[]),
       accountId: row.account_id,
       agentId: row.agent_id,
       role: null,
