@@ -27,7 +27,7 @@ create table oauth_records (
   account_id text collate "C" references accounts (id) on delete cascade,
   client_id text collate "C" references oauth_clients (id) on delete cascade,
   -- Of a grant: the workspace that the person consented for. Set with the consent.
-  workspace_id text collate "C" references workspaces (id) on delete cascade,
+  granted_for text collate "C" references workspaces (id) on delete cascade,
   scopes text[],
   consumed_at timestamptz(3),
   expires_at timestamptz(3) not null,
@@ -37,7 +37,7 @@ create index on oauth_records (grant_hash) where grant_hash is not null;
 create index on oauth_records (uid_hash) where uid_hash is not null;
 create index on oauth_records (account_id);
 create index on oauth_records (client_id);
-create index on oauth_records (workspace_id) where workspace_id is not null;
+create index on oauth_records (granted_for) where granted_for is not null;
 create index on oauth_records (expires_at);
 
 -- Only these two decide about requests; codes and sign-ins come and go without anybody's cache being emptied.

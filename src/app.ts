@@ -78,7 +78,15 @@ export async function buildApp(deps: AppDeps): Promise<App> {
       secrets,
     })
     refuseOtherMethods(app, endpoints)
-    if (environment === 'production') serveOAuth(app, { sql, clock, log, secrets, authUrl: deps.authUrl })
+    if (environment === 'production')
+      serveOAuth(app, {
+        sql,
+        clock,
+        log,
+        secrets,
+        authUrl: deps.authUrl,
+        forgetCredentials: () => credentials.forgetAll(),
+      })
     serveDocs(app, referenceOf(deps.urls))
     serveHealth(app, {
       sql,

@@ -15,7 +15,12 @@ export const callback = 'https://app.example.com/callback'
 export async function registerClient(harness: Harness, body: object = {}): Promise<Client> {
   const { data } = await harness.scenario({
     post: '/v1/oauth-clients',
-    body: { name: 'Portal sync', redirect_uris: [callback], scopes: ['read:properties', 'write:leads'], ...body },
+    body: {
+      name: 'Portal sync',
+      redirect_uris: [callback],
+      scopes: ['read:properties', 'write:leads'],
+      ...body,
+    },
     status: 201,
   })
   return data
@@ -105,7 +110,10 @@ export const refresh = (harness: Harness, client: Client, refreshToken: string) 
   })
 
 /** The whole flow: the answer of the token endpoint. */
-export async function obtainTokens(harness: Harness, authorization: Authorization): Promise<TokenAnswer['body']> {
+export async function obtainTokens(
+  harness: Harness,
+  authorization: Authorization,
+): Promise<TokenAnswer['body']> {
   const back = await authorize(harness, authorization)
   const { body } = await exchange(harness, authorization.client, back.searchParams.get('code')!, {
     ...(authorization.verifier && { code_verifier: authorization.verifier }),

@@ -24,7 +24,7 @@ export const endpoints: Endpoint[] = [
 ]
 
 /** Every resource that has a table of its own. */
-export const resources = [Property, Unit, WorkspaceRecord, ApiKey, OAuthClient]
+export const resources = [Property, Unit, ApiKey, OAuthClient]
 
 /** The chapters of the reference. */
 export const chapters = [

@@ -19,6 +19,12 @@ export interface Endpoint {
   description?: string
   /** Every one of them; `any` for whatever credential is valid; `none` for operations before there is a credential. */
   scopes: readonly Scope[] | 'any' | 'none'
+  /**
+   * Whether it can end or narrow somebody's access. This process then forgets what it remembers of
+   * credentials before it answers; others hear of it a moment later. Unless said otherwise: writes that
+   * need `admin` or `write:agents`.
+   */
+  endsAccess?: boolean
   query: Params
   /** Undefined where the operation takes no body. */
   body: BodySpec | undefined

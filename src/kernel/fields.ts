@@ -46,7 +46,9 @@ export interface Fields {
   readonly [name: string]: Field
 }
 
-type Present<M> = M extends { required: true } | { always: true } | { default: NonNullable<unknown> } ? true : false
+type Present<M> = M extends { required: true } | { always: true } | { default: NonNullable<unknown> }
+  ? true
+  : false
 type ValueOf<X> = X extends Leaf<infer T> ? T : X extends Group<infer F> ? Read<F> : never
 type OrNull<X extends Field, T> = Present<X['marks']> extends true ? T : T | null
 

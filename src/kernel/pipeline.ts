@@ -10,6 +10,7 @@ import { type ApiError, invalid, type Problem } from './errors.ts'
 import { etagOf, isUnchanged } from './etag.ts'
 import { once, readIdempotencyKey } from './idempotency.ts'
 import { parseQuery } from './query.ts'
+import type { Scope } from './scopes.ts'
 import type { Pool } from './sql.ts'
 import type { Totals } from './totals.ts'
 import { problemsOf } from './validate.ts'
@@ -47,11 +48,18 @@ export function mount(app: FastifyInstance, endpoints: Endpoint[], deps: Pipelin
       },
       handler: async (request, reply) => {
         const answer = await perform(endpoint, request, contextOf(deps, request))
+        if (endsAccess(endpoint)) deps.entrance.credentials.forgetAll()
         return send(request, reply, answer)
       },
     })
   }
 }
+
+// Whoever revokes a key and tries it at once must see it fail; NOTIFY takes a millisecond or two to come back.
+const endsAccess = ({ method, scopes, endsAccess }: Endpoint): boolean =>
+  endsAccess ??
+  (method !== 'GET' && typeof scopes !== 'string' && scopes.some((scope) => accessScopes.includes(scope)))
+const accessScopes: readonly Scope[] = ['admin', 'write:agents']
 
 // Open operations have no principal; their handlers are declared without one.
 const contextOf = (
@@ -102,7 +110,7 @@ async function perform(endpoint: Endpoint, request: FastifyRequest, ctx: Context
     }
   }
   // Kept answers belong to a workspace, and an open operation has none.
-  if (endpoint.scopes === 'none') return run(call.ctx)
+  if (endpoint.scopes === 'none') return run(ctx)
   const idempotent = readIdempotencyKey(request.headers['idempotency-key'], request)
   if (!idempotent) return run(ctx)
   return once(ctx, idempotent, run, (error: ApiError) => errorAnswer(error))

@@ -10,7 +10,8 @@ import type { OAuthDeps } from './provider.ts'
 const forgotPath = '/account/forgot-password'
 
 /** Setting a new password in a browser, as the link in the mail leads here. */
-export function serveAccountPages(app: FastifyInstance, { sql, secrets, clock, authUrl }: OAuthDeps): void {
+export function serveAccountPages(app: FastifyInstance, deps: OAuthDeps): void {
+  const { sql, secrets, clock, authUrl } = deps
   app.get(forgotPath, async (_request, reply) => show(reply, forgotPage()))
 
   app.post(forgotPath, async (request, reply) => {
@@ -37,6 +38,7 @@ export function serveAccountPages(app: FastifyInstance, { sql, secrets, clock, a
       return show(reply, newPasswordPage(token, `Use ${minPasswordLength} to 200 characters.`), 422)
     const done = await confirmPasswordReset({ sql, now: clock.now() }, { token, password })
     if (!done) return show(reply, forgotPage('The link was used or is too old. Ask for a new one.'), 422)
+    deps.forgetCredentials()
     return show(reply, passwordSetPage())
   })
 }

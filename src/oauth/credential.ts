@@ -1,4 +1,4 @@
-import { workspaceOf } from '../features/workspaces/queries.ts'
+import { workspaceOf } from '../features/workspaces/service.ts'
 import type { CredentialKind } from '../kernel/credentials.ts'
 import { cutToRole, isScope, type Role, type Scope } from '../kernel/scopes.ts'
 import type { Sql } from '../kernel/sql.ts'
@@ -14,7 +14,7 @@ export const oauthCredentials = (sql: Sql): CredentialKind => ({
         w.id, w.name, w.plan, w.api_access, w.environment, w.currency
       from oauth_records t
       join oauth_records g on g.model = 'Grant' and g.id_hash = t.grant_hash
-      join workspaces w on w.id = g.workspace_id
+      join workspaces w on w.id = g.granted_for
       join agents a on a.workspace_id = w.id and a.account_id = t.account_id and a.status = 'active'
       where t.model = 'AccessToken' and t.id_hash = ${tokenHash}`
     if (!row) return undefined

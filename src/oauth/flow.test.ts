@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { useHarness } from '../../test/harness.ts'
-import { authorize, exchange, obtainTokens, refresh, registerClient } from '../../test/oauth.ts'
+import { authorize, exchange, refresh, registerClient } from '../../test/oauth.ts'
 
 const harness = useHarness()
 const { scenario } = harness
@@ -23,7 +23,11 @@ describe('the authorization-code flow', () => {
     expect(headers['cache-control']).toBe('no-store')
     await scenario({ as: body.access_token, get: '/v1/properties', status: 200 })
     const refreshed = await refresh(harness, client, body.refresh_token)
-    expect(refreshed.body).toEqual({ ...body, access_token: expect.any(String), refresh_token: expect.any(String) })
+    expect(refreshed.body).toEqual({
+      ...body,
+      access_token: expect.any(String),
+      refresh_token: expect.any(String),
+    })
     await scenario({ as: refreshed.body.access_token, get: '/v1/properties', status: 200 })
   })
 })

@@ -17,6 +17,8 @@ import { lifetimes, type StoreDeps, storeFor } from './store.ts'
 export interface OAuthDeps extends StoreDeps {
   log: Logger
   authUrl: string
+  /** Called when somebody's access has ended, before the answer goes out. */
+  forgetCredentials(): void
 }
 
 export const paths = {
@@ -35,13 +37,13 @@ export function createProvider(deps: OAuthDeps): Provider {
   }
   // The protocol of AUTH_URL is told to the library in a header, so that cookies are secure behind a proxy.
   provider.proxy = true
-  provider.on('server_error', (_ctx, error) =>
-    deps.log.error({ err: error }, 'the authorization server failed'),
+  const on = (event: string, work: (...args: never[]) => void) => provider.on(event as never, work as never)
+  on('access_token.destroyed', () => deps.forgetCredentials())
+  on('grant.revoked', () => deps.forgetCredentials())
+  on('server_error', (_ctx: unknown, error: Error) =>
+    deps.log.error({ err: error }, 'an OAuth request failed'),
   )
-  provider.on(
-    'error' as never,
-    ((error: Error) => deps.log.error({ err: error }, 'the authorization server failed')) as never,
-  )
+  on('error', (error: Error) => deps.log.error({ err: error }, 'an OAuth request failed'))
   return provider
 }
 

@@ -5,7 +5,7 @@ import { type Leaf, type Marks, text } from '../../kernel/fields.ts'
 import { newId } from '../../kernel/ids.ts'
 import { cutToRole, type Role } from '../../kernel/scopes.ts'
 import type { Sql } from '../../kernel/sql.ts'
-import { workspaceOf } from '../workspaces/queries.ts'
+import { workspaceOf } from '../workspaces/service.ts'
 
 export interface Account {
   id: string

@@ -3,7 +3,7 @@ import { hashToken } from '../../kernel/credentials.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Scope } from '../../kernel/scopes.ts'
 import type { Sql } from '../../kernel/sql.ts'
-import { workspaceOf } from '../workspaces/queries.ts'
+import { workspaceOf } from '../workspaces/service.ts'
 
 export interface ApiKeyRow {
   id: string

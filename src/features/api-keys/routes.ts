@@ -1,9 +1,9 @@
 import { inWorkspace } from '../../kernel/context.ts'
-import { createBody, created, type Endpoint, endpoint, noContent, pageOf } from '../../kernel/endpoint.ts'
-import { listParams, readListQuery } from '../../kernel/list-query.ts'
+import { createBody, created, type Endpoint, endpoint, noContent, ok, pageOf } from '../../kernel/endpoint.ts'
+import { listParams, readListQuery, viewParams } from '../../kernel/list-query.ts'
 import { dataOf, listOfData, shapedBy } from '../../kernel/schemas.ts'
 import { ApiKey } from './schema.ts'
-import { createApiKey, keyFilters, listApiKeys, revokeApiKey } from './service.ts'
+import { createApiKey, getApiKey, keyFilters, listApiKeys, revokeApiKey } from './service.ts'
 
 const path = '/v1/api-keys'
 const tag = 'API keys'
@@ -36,6 +36,18 @@ export const apiKeyRoutes: Endpoint[] = [
       const list = readListQuery(ApiKey, keyFilters, query)
       return pageOf(await inWorkspace(ctx, (tx) => listApiKeys(tx, list)), url)
     },
+  }),
+  endpoint({
+    method: 'GET',
+    path: `${path}/:id`,
+    operationId: 'getApiKey',
+    tag,
+    summary: 'Read an API key',
+    scopes: ['admin'],
+    query: viewParams(ApiKey),
+    success: { status: 200, description: 'The key.', schema: dataOf(shapedBy(ApiKey.schema.read)) },
+    errors: { NOT_FOUND: 'There is no such key.' },
+    handle: async ({ ctx, params }) => ok(await inWorkspace(ctx, (tx) => getApiKey(tx, params.id!))),
   }),
   endpoint({
     method: 'POST',

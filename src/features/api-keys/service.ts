@@ -7,7 +7,7 @@ import type { ListQuery } from '../../kernel/list-query.ts'
 import { booleanParam } from '../../kernel/query.ts'
 import { testKeyScopes } from '../../kernel/scopes.ts'
 import { type Fragment, raw, type Sql } from '../../kernel/sql.ts'
-import { findSandbox } from '../workspaces/queries.ts'
+import { findSandbox } from '../workspaces/service.ts'
 import { insertKey } from './queries.ts'
 import { ApiKey, type ApiKeyCreate } from './schema.ts'
 import { newKeyToken } from './token.ts'
@@ -46,6 +46,15 @@ export async function listApiKeys(tx: Tx, query: ListQuery): Promise<Page<ApiKey
   )
 }
 
+export async function getApiKey(tx: Tx, id: string): Promise<ApiKey> {
+  const places = [tx.workspaceId, ...(await sandboxes(tx))]
+  const [row] = isId('key', id)
+    ? await tx.sql`select ${selected(tx.sql)} from api_keys where workspace_id = any(${places}) and id = ${id}`
+    : []
+  if (!row) throw notFound('API key')
+  return ApiKey.fromRow(row)
+}
+
 export async function createApiKey(tx: Tx, body: ApiKeyCreate): Promise<ApiKey & { key: string }> {
   const here = tx.viewer.workspace.environment
   const environment = body.environment ?? here
@@ -68,9 +77,7 @@ export async function createApiKey(tx: Tx, body: ApiKeyCreate): Promise<ApiKey &
     },
     tx.now,
   )
-  const [row] = await tx.sql`
-    select ${selected(tx.sql)} from api_keys where workspace_id = ${place.workspaceId} and id = ${id}`
-  return { ...ApiKey.fromRow(row!), key }
+  return { ...(await getApiKey(tx, id)), key }
 }
 
 /** Revoking twice changes nothing. */

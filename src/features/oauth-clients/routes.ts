@@ -1,9 +1,9 @@
 import { inWorkspace } from '../../kernel/context.ts'
-import { createBody, created, type Endpoint, endpoint, noContent, pageOf } from '../../kernel/endpoint.ts'
-import { listParams, readListQuery } from '../../kernel/list-query.ts'
+import { createBody, created, type Endpoint, endpoint, noContent, ok, pageOf } from '../../kernel/endpoint.ts'
+import { listParams, readListQuery, viewParams } from '../../kernel/list-query.ts'
 import { dataOf, listOfData, shapedBy } from '../../kernel/schemas.ts'
 import { OAuthClient } from './schema.ts'
-import { createOAuthClient, deleteOAuthClient, listOAuthClients } from './service.ts'
+import { createOAuthClient, deleteOAuthClient, getOAuthClient, listOAuthClients } from './service.ts'
 
 const path = '/v1/oauth-clients'
 const tag = 'OAuth clients'
@@ -38,6 +38,18 @@ export const oauthClientRoutes: Endpoint[] = [
       const list = readListQuery(OAuthClient, {}, query)
       return pageOf(await inWorkspace(ctx, (tx) => listOAuthClients(tx, list)), url)
     },
+  }),
+  endpoint({
+    method: 'GET',
+    path: `${path}/:id`,
+    operationId: 'getOAuthClient',
+    tag,
+    summary: 'Read an OAuth client',
+    scopes: ['admin'],
+    query: viewParams(OAuthClient),
+    success: { status: 200, description: 'The client.', schema: dataOf(shapedBy(OAuthClient.schema.read)) },
+    errors: { NOT_FOUND: 'There is no such client.' },
+    handle: async ({ ctx, params }) => ok(await inWorkspace(ctx, (tx) => getOAuthClient(tx, params.id!))),
   }),
   endpoint({
     method: 'POST',

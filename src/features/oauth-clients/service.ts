@@ -18,6 +18,14 @@ export const listOAuthClients = (tx: Tx, query: ListQuery): Promise<Page<OAuthCl
     query,
   )
 
+export async function getOAuthClient({ sql, workspaceId }: Tx, id: string): Promise<OAuthClient> {
+  const [row] = isId('oac', id)
+    ? await sql`select ${selected(sql)} from oauth_clients where workspace_id = ${workspaceId} and id = ${id}`
+    : []
+  if (!row) throw notFound('OAuth client')
+  return OAuthClient.fromRow(row)
+}
+
 export async function createOAuthClient(
   tx: Tx,
   body: OAuthClientCreate,

@@ -43,6 +43,7 @@ export const passwordResetRoutes: Endpoint[] = [
     tag,
     summary: 'Set a new password',
     description: 'Takes the token of the mailed link, once, and ends every session of the person.',
+    endsAccess: true,
     body: bodyOf({
       token: text({ required: true, description: 'From the link.', example: 'kX3…' }),
       password: newPassword({ required: true, example: 'correct horse battery staple' }),

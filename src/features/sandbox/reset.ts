@@ -3,7 +3,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { Workspace } from '../../kernel/context.ts'
 import type { Pool, Sql } from '../../kernel/sql.ts'
 import { fillWithDemoData } from '../demo-data/fill.ts'
-import { workspaceOf } from '../workspaces/queries.ts'
+import { workspaceOf } from '../workspaces/service.ts'
 import { businessTables } from './tables.ts'
 
 interface Deps {

@@ -4,7 +4,7 @@ import { type Credential, type CredentialKind, hashToken } from '../../kernel/cr
 import { newId } from '../../kernel/ids.ts'
 import { cutToRole, type Role, scopes } from '../../kernel/scopes.ts'
 import type { Sql } from '../../kernel/sql.ts'
-import { workspaceOf } from '../workspaces/queries.ts'
+import { workspaceOf } from '../workspaces/service.ts'
 
 const prefix = 'pb_sess_'
 export const sessionSeconds = 86_400

@@ -92,6 +92,7 @@ export const sessionRoutes: Endpoint[] = [
     tag,
     summary: 'Sign out',
     scopes: 'any',
+    endsAccess: true,
     success: { status: 204, description: 'The token is of no use any more.' },
     errors: { FORBIDDEN: onlySessions },
     handle: async ({ ctx }) => {
