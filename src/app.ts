@@ -1,11 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
+import { LastUsed } from './features/accounts/last-used.ts'
 import { membershipFinder } from './features/accounts/people.ts'
 import { apiKeyCredentials } from './features/api-keys/credential.ts'
 import { bootstrapKeyHashes } from './features/api-keys/queries.ts'
 import { serveHealth, type WorkerHealth } from './features/health/routes.ts'
 import { chapters, endpoints } from './features/index.ts'
 import { serveDocs } from './features/reference/docs.ts'
+import { sessionCredentials } from './features/sessions/queries.ts'
 import { createMetrics } from './infra/metrics.ts'
 import type { Clock } from './kernel/clock.ts'
 import { type Environment, environments, type Secrets } from './kernel/context.ts'
@@ -15,6 +17,8 @@ import { openApiDocument } from './kernel/openapi.ts'
 import { mount } from './kernel/pipeline.ts'
 import type { Pool } from './kernel/sql.ts'
 import { Totals } from './kernel/totals.ts'
+import { oauthCredentials } from './oauth/credential.ts'
+import { serveOAuth } from './oauth/routes.ts'
 import { version } from './version.ts'
 
 export interface AppDeps {
@@ -23,6 +27,8 @@ export interface AppDeps {
   log: Logger
   secrets: Secrets
   urls: Record<Environment, string>
+  /** Where people sign in and applications get their tokens. */
+  authUrl: string
   bodyLimitBytes: number
   worker?: WorkerHealth
 }
@@ -30,14 +36,27 @@ export interface AppDeps {
 export interface App {
   /** One server per environment, on the same parts. */
   servers: Record<Environment, FastifyInstance>
+  /** Writes down when keys and people were last seen; done by itself every minute. */
+  flushLastUsed(): Promise<void>
   close(): Promise<void>
 }
 
 /** Builds the whole product, the same for production and for tests. */
 export async function buildApp(deps: AppDeps): Promise<App> {
-  const { sql, clock, log, secrets, urls } = deps
+  const { sql, clock, log, secrets } = deps
+  const urls = { ...deps.urls, auth: deps.authUrl }
   const exemptKeys = new Set(await bootstrapKeyHashes(sql))
-  const credentials = new Credentials([apiKeyCredentials(sql, exemptKeys)], membershipFinder(sql), clock)
+  const credentials = new Credentials(
+    [apiKeyCredentials(sql, exemptKeys), sessionCredentials(sql), oauthCredentials(sql)],
+    membershipFinder(sql),
+    clock,
+  )
+  const lastUsed = new LastUsed(clock)
+  const flushLastUsed = () => lastUsed.flush(sql)
+  const flushing = setInterval(
+    () => flushLastUsed().catch((error) => log.warn({ err: error }, 'could not note when keys were used')),
+    60_000,
+  ).unref()
   // Also on every reconnect: what was notified meanwhile is unknown.
   const listening = await sql.listen(
     'plotbase_credentials',
@@ -51,7 +70,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
     const app = createServer({ log, bodyLimitBytes: deps.bodyLimitBytes })
     metrics.watch(app, environment)
     mount(app, endpoints, {
-      entrance: { credentials, environment, hosts: urls },
+      entrance: { credentials, environment, urls, noteUse: (home, acting) => lastUsed.note(home, acting) },
       sql,
       clock,
       log,
@@ -59,7 +78,16 @@ export async function buildApp(deps: AppDeps): Promise<App> {
       secrets,
     })
     refuseOtherMethods(app, endpoints)
-    serveDocs(app, referenceOf(urls))
+    if (environment === 'production')
+      serveOAuth(app, {
+        sql,
+        clock,
+        log,
+        secrets,
+        authUrl: deps.authUrl,
+        forgetCredentials: () => credentials.forgetAll(),
+      })
+    serveDocs(app, referenceOf(deps.urls))
     serveHealth(app, {
       sql,
       registry: metrics.registry,
@@ -72,8 +100,11 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   const servers = { production: production!, sandbox: sandbox! }
   return {
     servers,
+    flushLastUsed,
     close: async () => {
       await Promise.all(Object.values(servers).map(finishAndClose))
+      clearInterval(flushing)
+      await flushLastUsed()
       await listening.unlisten()
     },
   }

@@ -15,6 +15,9 @@ import type { Pool } from '../src/kernel/sql.ts'
 import { databaseNamed, templateName } from './global-setup.ts'
 import { runScenario, type Scenario, type ScenarioAnswer } from './scenario.ts'
 
+/** The password of everybody in tests. */
+export const password = 'correct horse battery'
+
 /** Time that moves only when a test says so. */
 export class ManualClock implements Clock {
   #now: Date
@@ -36,6 +39,7 @@ export interface Tenant {
   /** The owner as an agent of the sandbox. */
   sandboxOwnerId: string
   accountId: string
+  ownerEmail: string
   adminKey: string
   testKey: string
 }
@@ -73,6 +77,7 @@ export class Harness {
       log,
       secrets: this.secrets,
       urls: this.urls,
+      authUrl: this.urls.production,
       bodyLimitBytes: 1_048_576,
     })
   }
@@ -87,13 +92,14 @@ export class Harness {
     const now = this.clock.now()
     const pair = await insertWorkspacePair(this.sql, workspace, now)
     const person = { email: `owner-${randomBytes(4).toString('hex')}@example.com`, name: 'Olivia Owner' }
-    const accountId = await insertAccount(this.sql, { ...person, password: 'correct horse battery' }, now)
+    const accountId = await insertAccount(this.sql, { ...person, password }, now)
     const member = { ...person, accountId, role: 'owner' as const }
     const ownerId = await insertMembership(this.sql, { ...member, workspaceId: pair.production.id }, now)
     const sandboxOwnerId = await insertMembership(this.sql, { ...member, workspaceId: pair.sandbox.id }, now)
     return {
       ...pair,
       accountId,
+      ownerEmail: person.email,
       ownerId,
       sandboxOwnerId,
       adminKey: await this.createKey(pair.production, scopes, ownerId),
@@ -113,6 +119,17 @@ export class Harness {
       this.clock.now(),
     )
     return token
+  }
+
+  /** Signs a person in: their session token. */
+  async signIn(email = this.tenant.ownerEmail): Promise<string> {
+    const { data } = await this.scenario({
+      as: null,
+      post: '/v1/sessions',
+      body: { email, password },
+      status: 201,
+    })
+    return data.token
   }
 
   server(environment: Environment = 'production') {

@@ -3,6 +3,7 @@ import { type App, buildApp } from '../app.ts'
 import type { Config } from '../config.ts'
 import { bootstrap, type FirstStart } from '../features/workspaces/bootstrap.ts'
 import { createLog } from '../infra/log.ts'
+import { createMailer } from '../infra/mailer.ts'
 import { migrate } from '../infra/migrate.ts'
 import { type OpenDatabase, openDatabase } from '../infra/open-database.ts'
 import { createSecrets, secretKeys } from '../infra/secrets.ts'
@@ -47,17 +48,25 @@ export async function run(config: Config, parts: Parts): Promise<void> {
     const secrets = createSecrets(await secretKeys(config))
     let worker: Worker | undefined
     if (parts.worker) {
-      worker = startWorker({ sql, clock, log, secrets })
+      worker = startWorker({
+        sql,
+        clock,
+        log,
+        secrets,
+        demoData: config.demoData,
+        mailer: createMailer(config.mail),
+      })
       steps.push(() => worker!.stop())
     }
     if (parts.api) {
-      const { urls, bodyLimitBytes } = config
+      const { urls, authUrl, bodyLimitBytes } = config
       const app = await buildApp({
         sql,
         clock,
         log,
         secrets,
         urls,
+        authUrl,
         bodyLimitBytes,
         ...(worker && { worker }),
       })

@@ -20,6 +20,8 @@ interface ListSource<R> {
   select: Fragment
   /** Conditions that always hold, such as what the caller may see. */
   where?: Fragment[]
+  /** Other workspaces of the same organisation to read along: a production workspace's own sandbox. */
+  alsoIn?: string[]
   /** Names those conditions in the cache of totals; two callers who see different rows must differ here. */
   seenBy?: string
   fromRow(row: Record<string, unknown>): R
@@ -35,7 +37,9 @@ export async function listPage<R extends object>(
   const { resource } = source
   const table = raw(sql, resource.table)
   const conditions = allOf(sql, [
-    sql`${raw(sql, `${resource.table}.workspace_id =`)} ${tx.workspaceId}`,
+    source.alsoIn
+      ? sql`${raw(sql, `${resource.table}.workspace_id =`)} any(${[tx.workspaceId, ...source.alsoIn]})`
+      : sql`${raw(sql, `${resource.table}.workspace_id =`)} ${tx.workspaceId}`,
     ...(source.where ?? []),
     ...Object.entries(query.filters).map(([name, value]) => source.filters[name]!.where(sql, value)),
   ])

@@ -10,6 +10,7 @@ import { type ApiError, invalid, type Problem } from './errors.ts'
 import { etagOf, isUnchanged } from './etag.ts'
 import { once, readIdempotencyKey } from './idempotency.ts'
 import { parseQuery } from './query.ts'
+import type { Scope } from './scopes.ts'
 import type { Pool } from './sql.ts'
 import type { Totals } from './totals.ts'
 import { problemsOf } from './validate.ts'
@@ -39,22 +40,36 @@ export function mount(app: FastifyInstance, endpoints: Endpoint[], deps: Pipelin
       url: endpoint.path,
       config: { operationId: endpoint.operationId },
       onRequest: async (request, reply) => {
-        const principal = await authenticate(deps.entrance, request.headers)
+        if (endpoint.scopes === 'none') return
+        const principal = await authenticate(deps.entrance, request.headers, request.method)
         request.principal = principal
         if (isBasic(request.headers)) announceSunset(reply)
         requireScopes(principal, endpoint.scopes)
       },
       handler: async (request, reply) => {
         const answer = await perform(endpoint, request, contextOf(deps, request))
+        if (endsAccess(endpoint)) deps.entrance.credentials.forgetAll()
         return send(request, reply, answer)
       },
     })
   }
 }
 
-const contextOf = ({ sql, clock, log, totals, secrets }: PipelineDeps, request: FastifyRequest): Context => ({
+// Whoever revokes a key and tries it at once must see it fail; NOTIFY takes a millisecond or two to come back.
+const endsAccess = ({ method, scopes, endsAccess }: Endpoint): boolean =>
+  endsAccess ??
+  (method !== 'GET' && typeof scopes !== 'string' && scopes.some((scope) => accessScopes.includes(scope)))
+const accessScopes: readonly Scope[] = ['admin', 'write:agents']
+
+// Open operations have no principal; their handlers are declared without one.
+const contextOf = (
+  { entrance, sql, clock, log, totals, secrets }: PipelineDeps,
+  request: FastifyRequest,
+): Context => ({
   requestId: request.id,
   principal: request.principal!,
+  environment: entrance.environment,
+  urls: entrance.urls,
   clock,
   log,
   sql,
@@ -75,6 +90,7 @@ function checked(endpoint: Endpoint, request: FastifyRequest, ctx: Context): Cal
     params: request.params as Record<string, string>,
     headers: request.headers,
     url: request.url,
+    address: request.ip,
   }
 }
 
@@ -93,6 +109,8 @@ async function perform(endpoint: Endpoint, request: FastifyRequest, ctx: Context
       throw explained(error)
     }
   }
+  // Kept answers belong to a workspace, and an open operation has none.
+  if (endpoint.scopes === 'none') return run(ctx)
   const idempotent = readIdempotencyKey(request.headers['idempotency-key'], request)
   if (!idempotent) return run(ctx)
   return once(ctx, idempotent, run, (error: ApiError) => errorAnswer(error))

@@ -74,9 +74,9 @@ function textFor(schema: Schema, idLike: IdLike): fc.Arbitrary<string> {
   if (pattern === '^[A-Z]{3}$') return fc.stringMatching(/^[A-Z]{3}$/)
   if (pattern?.includes('://'))
     return fc.oneof(
-      fc.webUrl(),
-      fc.webUrl().map((url) => `${url}/é"ü"😀`),
-      fc.webUrl(),
+      { weight: 6, arbitrary: fc.webUrl({ validSchemes: ['https'] }) },
+      { weight: 3, arbitrary: fc.webUrl({ validSchemes: ['https'] }).map((url) => `${url}/é"ü"😀`) },
+      { weight: 1, arbitrary: fc.webUrl() },
     )
   const prefix = /^\^([a-z]+_)/.exec(pattern ?? '')?.[1]
   const id = prefix && idLike(prefix)

@@ -1,4 +1,6 @@
 import { expect } from 'vitest'
+import { findAccountByEmail, insertAccount } from '../../src/features/accounts/people.ts'
+import { hashToken } from '../../src/kernel/credentials.ts'
 import { errorCodes } from '../../src/kernel/errors.ts'
 import type { Harness } from '../harness.ts'
 import { expectDocumented } from '../reference.ts'
@@ -75,6 +77,7 @@ export class Caller {
   /** The example body of an operation, referring to records that exist. */
   async exampleOf(operation: Operation): Promise<unknown> {
     await this.#makeRecords()
+    await needs[operation.spec.operationId!]?.(this.#harness, operation.body!.example)
     return this.#withRealIds(operation.body!.example)
   }
 
@@ -124,6 +127,30 @@ export class Caller {
       expect(all.includes(secret), `the log holds "${secret.slice(0, 12)}…"`).toBe(false)
     }
   }
+}
+
+/** What has to be there before the example of an open operation works: a person, or a link in their mailbox. */
+const needs: Record<string, (harness: Harness, example: unknown) => Promise<unknown>> = {
+  createSession: (harness, example) => ensureAccount(harness, example as SignIn),
+  confirmPasswordReset: async (harness, example) => {
+    const { token, password } = example as { token: string; password: string }
+    const id = await ensureAccount(harness, { email: 'reset@example.com', password })
+    const { sql, clock } = harness
+    await sql`
+      insert into password_resets (token_hash, account_id, created_at, expires_at)
+      values (${hashToken(token)}, ${id}, ${clock.now()}, ${new Date(clock.now().getTime() + 60_000)})
+      on conflict do nothing`
+  },
+}
+
+interface SignIn {
+  email: string
+  password: string
+}
+
+async function ensureAccount({ sql, clock }: Harness, { email, password }: SignIn): Promise<string> {
+  const known = await findAccountByEmail(sql, email)
+  return known?.id ?? insertAccount(sql, { email, password, name: 'Example' }, clock.now())
 }
 
 const prefixOf = (id: string) => id.slice(0, id.indexOf('_') + 1)

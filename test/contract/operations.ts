@@ -74,7 +74,8 @@ export const withPathParameter = operations.filter((operation) => operation.hasP
 
 /** Operations that make one record of a collection. */
 export const creates = withBody.filter(
-  ({ method, success, hasPathParameter }) => method === 'POST' && success === 201 && !hasPathParameter,
+  ({ method, success, hasPathParameter, isPublic }) =>
+    method === 'POST' && success === 201 && !hasPathParameter && !isPublic,
 )
 export const updates = withBody.filter(({ method, path }) => method === 'PUT' && path.endsWith('}'))
 export const lists = operations.filter(

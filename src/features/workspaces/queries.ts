@@ -67,3 +67,9 @@ export async function findWorkspace(sql: Sql, id: string): Promise<Workspace | u
     select id, name, plan, api_access, environment, currency from workspaces where id = ${id}`
   return row && workspaceOf(row)
 }
+
+/** The sandbox of a production workspace. */
+export async function findSandbox(sql: Sql, productionId: string): Promise<string | undefined> {
+  const [row] = await sql`select id from workspaces where production_id = ${productionId}`
+  return row?.id
+}
