@@ -17,6 +17,7 @@ export const contextFor = (harness: Harness, parts: Partial<Context> = {}): Cont
     role: null,
     teamId: null,
   },
+  urls: harness.urls,
   clock: harness.clock,
   log: pino({ level: 'silent' }),
   sql: harness.sql,

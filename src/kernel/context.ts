@@ -40,10 +40,14 @@ export interface Secrets {
   open(sealed: string): string
 }
 
+/** How the world reaches us. */
+export type Urls = Record<Environment, string>
+
 /** Everything one request carries through the layers. */
 export interface Context {
   readonly requestId: string
   readonly principal: Principal
+  readonly urls: Urls
   readonly clock: Clock
   readonly log: Logger
   /** The pool, or the request's own transaction where it has one. */
@@ -51,6 +55,9 @@ export interface Context {
   readonly totals: Totals
   readonly secrets: Secrets
 }
+
+/** The same, of an operation that asks for no credential: there is nobody yet. */
+export type OpenContext = Omit<Context, 'principal'>
 
 /** The door to a workspace's tables: statements run in it, and nothing else reaches them. */
 export interface Tx {

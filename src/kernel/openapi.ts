@@ -60,9 +60,11 @@ function pathsOf(endpoints: Endpoint[]): JsonSchema {
 }
 
 function operationOf(endpoint: Endpoint): JsonSchema {
-  const scopes = endpoint.scopes === 'any' ? [] : endpoint.scopes
-  const needs =
-    scopes.length > 0
+  const scopes = typeof endpoint.scopes === 'string' ? [] : endpoint.scopes
+  const open = endpoint.scopes === 'none'
+  const needs = open
+    ? 'Needs no credential.'
+    : scopes.length > 0
       ? `Needs the scope ${scopes.map((scope) => `\`${scope}\``).join(' and ')}.`
       : 'Any valid credential may call it.'
   return {
@@ -71,7 +73,7 @@ function operationOf(endpoint: Endpoint): JsonSchema {
     summary: endpoint.summary,
     description: [endpoint.description, needs].filter(Boolean).join('\n\n'),
     'x-required-scopes': scopes,
-    security: [{ bearer: scopes }],
+    security: open ? [] : [{ bearer: scopes }],
     parameters: parametersOf(endpoint),
     ...(endpoint.body && {
       requestBody: {

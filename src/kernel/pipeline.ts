@@ -39,6 +39,7 @@ export function mount(app: FastifyInstance, endpoints: Endpoint[], deps: Pipelin
       url: endpoint.path,
       config: { operationId: endpoint.operationId },
       onRequest: async (request, reply) => {
+        if (endpoint.scopes === 'none') return
         const principal = await authenticate(deps.entrance, request.headers)
         request.principal = principal
         if (isBasic(request.headers)) announceSunset(reply)
@@ -52,9 +53,14 @@ export function mount(app: FastifyInstance, endpoints: Endpoint[], deps: Pipelin
   }
 }
 
-const contextOf = ({ sql, clock, log, totals, secrets }: PipelineDeps, request: FastifyRequest): Context => ({
+// Open operations have no principal; their handlers are declared without one.
+const contextOf = (
+  { entrance, sql, clock, log, totals, secrets }: PipelineDeps,
+  request: FastifyRequest,
+): Context => ({
   requestId: request.id,
   principal: request.principal!,
+  urls: entrance.hosts,
   clock,
   log,
   sql,
@@ -93,6 +99,8 @@ async function perform(endpoint: Endpoint, request: FastifyRequest, ctx: Context
       throw explained(error)
     }
   }
+  // Kept answers belong to a workspace, and an open operation has none.
+  if (endpoint.scopes === 'none') return run(ctx)
   const idempotent = readIdempotencyKey(request.headers['idempotency-key'], request)
   if (!idempotent) return run(ctx)
   return once(ctx, idempotent, run, (error: ApiError) => errorAnswer(error))
