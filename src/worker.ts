@@ -1,9 +1,11 @@
 import type { Logger } from 'pino'
 import { forgetExpiredSignIns } from './features/accounts/expire.ts'
 import { forgetOldAnswers } from './features/idempotency/expire.ts'
+import { refreshScores } from './features/leads/score-refresh.ts'
 import { forgetOldMail, sendMail } from './features/mail/send.ts'
 import { resetDueSandboxes } from './features/sandbox/reset.ts'
 import type { Mailer } from './infra/mailer.ts'
+
 import type { Clock } from './kernel/clock.ts'
 import type { Secrets } from './kernel/context.ts'
 import type { Pool } from './kernel/sql.ts'
@@ -33,6 +35,7 @@ const loops: Loop[] = [
   { name: 'send mail', everyMs: 2_000, run: sendMail },
   { name: 'forget old mail', everyMs: 3_600_000, run: forgetOldMail },
   { name: 'reset sandboxes', everyMs: 30_000, run: resetDueSandboxes },
+  { name: 'refresh lead scores', everyMs: 60_000, run: refreshScores },
 ]
 
 export interface Worker {

@@ -124,6 +124,6 @@ function announce(
 ): void {
   const seconds = Math.round(performance.now() / 100) / 10
   const summary = { ...parts, production: config.urls.production, sandbox: config.urls.sandbox, seconds }
-  if (!config.local) return log.info(summary, 'started')
-  if (parts.api) process.stdout.write(banner(config, first, seconds))
+  if (!config.local) log.info(summary, 'started')
+  else if (parts.api) process.stdout.write(banner(config, first, seconds))
 }

@@ -1,12 +1,23 @@
 import type { Endpoint } from '../kernel/endpoint.ts'
+import { agentRoutes } from './agents/routes.ts'
+import { Agent } from './agents/schema.ts'
 import { apiKeyRoutes } from './api-keys/routes.ts'
 import { ApiKey } from './api-keys/schema.ts'
+import { dealRoutes } from './deals/routes.ts'
+import { Commission, Deal, Invoice } from './deals/schema.ts'
+import { Activity, Note } from './leads/activity-schema.ts'
+import { leadRoutes } from './leads/routes.ts'
+import { Lead } from './leads/schema.ts'
 import { oauthClientRoutes } from './oauth-clients/routes.ts'
 import { OAuthClient } from './oauth-clients/schema.ts'
 import { passwordResetRoutes } from './password-resets/routes.ts'
+import { pipelineRoutes } from './pipeline/routes.ts'
 import { propertyRoutes } from './properties/routes.ts'
 import { Property } from './properties/schema.ts'
 import { sessionRoutes } from './sessions/routes.ts'
+import { teamRoutes } from './teams/routes.ts'
+import { Team } from './teams/schema.ts'
+
 import { unitRoutes } from './units/routes.ts'
 import { Unit } from './units/schema.ts'
 import { workspaceRoutes } from './workspaces/routes.ts'
@@ -16,6 +27,11 @@ import { WorkspaceRecord } from './workspaces/schema.ts'
 export const endpoints: Endpoint[] = [
   ...propertyRoutes,
   ...unitRoutes,
+  ...leadRoutes,
+  ...pipelineRoutes,
+  ...dealRoutes,
+  ...agentRoutes,
+  ...teamRoutes,
   ...workspaceRoutes,
   ...apiKeyRoutes,
   ...oauthClientRoutes,
@@ -24,12 +40,29 @@ export const endpoints: Endpoint[] = [
 ]
 
 /** Every resource that has a table of its own. */
-export const resources = [Property, Unit, ApiKey, OAuthClient]
+export const resources = [
+  Property,
+  Unit,
+  Lead,
+  Activity,
+  Note,
+  Deal,
+  Commission,
+  Invoice,
+  Agent,
+  Team,
+  ApiKey,
+  OAuthClient,
+]
 
 /** The chapters of the reference. */
 export const chapters = [
   { name: 'Properties', description: Property.description },
   { name: 'Units', description: Unit.description },
+  { name: 'Leads', description: Lead.description },
+  { name: 'Deals', description: Deal.description },
+  { name: 'Agents', description: Agent.description },
+  { name: 'Teams', description: Team.description },
   { name: 'Workspace', description: WorkspaceRecord.description },
   { name: 'API keys', description: ApiKey.description },
   { name: 'OAuth clients', description: OAuthClient.description },

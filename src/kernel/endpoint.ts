@@ -96,7 +96,7 @@ export const bodyOf = <const F extends Fields>(fields: F): BodySpec & { type?: C
 export const createBody = <F extends Fields>(resource: BodySource<F>): BodySpec & { type?: Create<F> } => ({
   schema: resource.schema.create,
   example: createExampleOf(resource.fields),
-  prepare: resource.withoutReadOnly,
+  prepare: (body) => resource.withoutReadOnly(body, 'create'),
 })
 
 export const updateBody = <F extends Fields>(
@@ -105,7 +105,7 @@ export const updateBody = <F extends Fields>(
 ): BodySpec & { type?: Update<F> } => ({
   schema: resource.schema.update,
   example,
-  prepare: resource.withoutReadOnly,
+  prepare: (body) => resource.withoutReadOnly(body, 'update'),
 })
 
 type BodySource<F extends Fields> = Pick<Resource, 'schema' | 'withoutReadOnly'> & { fields: F }

@@ -29,6 +29,7 @@ export class Caller {
   readonly #harness: Harness
   readonly #requestIds: string[] = []
   readonly #ids = new Map<string, string>()
+  #made = 0
 
   constructor(harness: Harness) {
     this.#harness = harness
@@ -62,6 +63,7 @@ export class Caller {
   /** Calls an operation as its reference shows it, with records that exist, apart from what is given. */
   async call(operation: Operation, changes: Partial<Request> = {}): Promise<Answer> {
     const body = operation.body && (await this.exampleOf(operation))
+    if (operation.isAction && changes.as === undefined) await this.#makeAnother(operation)
     const url = await this.urlOf(operation)
     return this.send({ method: operation.method, url, ...(body !== undefined && { body }), ...changes })
   }
@@ -91,7 +93,21 @@ export class Caller {
     const text = JSON.stringify(example).replaceAll(/"([a-z]+_)[0-9a-z]{26}"/g, (all, prefix: string) =>
       this.#ids.has(prefix) ? JSON.stringify(this.#ids.get(prefix)) : all,
     )
-    return JSON.parse(text)
+    // E-mail addresses may have to be unique, so no two examples share one.
+    return JSON.parse(
+      text.replaceAll(/"([\w.]+)@example\.com"/g, (_all, name) => `"${name}${this.#made++}@example.com"`),
+    )
+  }
+
+  /** A new record for an action, which may work only once on each. */
+  async #makeAnother({ path }: Operation): Promise<void> {
+    await this.#makeRecords()
+    const collection = path.slice(0, path.indexOf('/{'))
+    const create = creates.find((operation) => operation.path === collection)
+    if (!create) return
+    const body = this.#withRealIds(create.body!.example)
+    const answer = await this.send({ method: 'POST', url: collection, body })
+    this.#ids.set(collection, answer.body.data.id)
   }
 
   // Creates one record of every kind from its own example; what refers to others waits until those are there.
@@ -107,7 +123,8 @@ export class Caller {
         if (answer.status !== 201) left.push(operation)
         else if (answer.body.data.id) {
           this.#ids.set(operation.path, answer.body.data.id)
-          this.#ids.set(prefixOf(answer.body.data.id), answer.body.data.id)
+          const prefix = prefixOf(answer.body.data.id)
+          if (!this.#ids.has(prefix)) this.#ids.set(prefix, answer.body.data.id)
         }
       }
       if (left.length === waiting.length) {

@@ -44,6 +44,8 @@ export interface Operation {
   body: { schema: Schema; example: unknown } | undefined
   query: { name: string; schema: Schema }[]
   hasPathParameter: boolean
+  /** Does something to one record: `POST /v1/leads/{id}/won`. */
+  isAction: boolean
   /** Anybody may call it, without a credential. */
   isPublic: boolean
 }
@@ -63,6 +65,7 @@ export const operations: Operation[] = Object.entries(paths).flatMap(([path, ite
       body: body && { schema: body.schema, example: body.example },
       query: (spec.parameters ?? []).filter((parameter) => parameter.in === 'query'),
       hasPathParameter: path.includes('{'),
+      isAction: upper === 'POST' && path.includes('}/'),
       isPublic: spec.security?.length === 0,
     }
   }),

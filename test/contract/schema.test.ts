@@ -19,12 +19,16 @@ interface TableColumn {
 
 /** Columns that the API does not show, besides workspace_id and version. */
 const hidden: Record<string, string[]> = {
+  agents: ['account_id'],
   api_keys: ['token_hash', 'bootstrap'],
+  deals: ['held_property', 'held_unit'],
+  lead_activity: ['agent_id', 'contact'],
+  leads: ['score_falls_at', 'search_text'],
   oauth_clients: ['secret_hash', 'created_by'],
 }
 
 /** Records that never change, but for being revoked, have no version. */
-const unversioned = ['api_keys', 'oauth_clients']
+const unversioned = ['api_keys', 'oauth_clients', 'lead_activity', 'lead_notes', 'invoices']
 
 async function columnsOf(table: string): Promise<Map<string, TableColumn>> {
   const rows = await harness.sql<TableColumn[]>`
@@ -50,7 +54,16 @@ function isNullable(fields: Fields, path: readonly string[]): boolean {
   return field.is === 'group' && isNullable(field.fields, rest)
 }
 
-const plainTypes = ['text', 'numeric', 'integer', 'bigint', 'date', 'timestamp with time zone', 'boolean']
+const plainTypes = [
+  'text',
+  'numeric',
+  'integer',
+  'bigint',
+  'date',
+  'timestamp with time zone',
+  'boolean',
+  'json',
+]
 
 function expectType(pg: string, column: TableColumn): void {
   if (pg.endsWith('[]')) {
