@@ -3,11 +3,14 @@ import type { FastifyInstance } from 'fastify'
 /** What a browser does between two servers: keeps cookies, follows our redirects, sends forms. */
 export class Browser {
   readonly #server: FastifyInstance
-  readonly #cookies = new Map<string, { value: string; path: string }>()
+  readonly #cookies = new Map<string, { name: string; value: string; path: string }>()
 
   constructor(server: FastifyInstance) {
     this.#server = server
   }
+
+  /** Everything it was ever given as a cookie. */
+  readonly seen: string[] = []
 
   /** Follows redirects until there is a page, or until they lead elsewhere. */
   async go(url: string, form?: Record<string, string>): Promise<Visit> {
@@ -31,18 +34,29 @@ export class Browser {
     return { status: response.statusCode, at: url, html: response.body }
   }
 
-  #keep(cookie: { name: string; value: string; path?: string; expires?: Date }): void {
-    const gone = cookie.value === '' || (cookie.expires && cookie.expires.getTime() < 1_000)
-    if (gone) this.#cookies.delete(cookie.name)
-    else this.#cookies.set(cookie.name, { value: cookie.value, path: cookie.path ?? '/' })
+  // A cookie is known by its name and path together: two sign-ins can be under way at once.
+  #keep({ name, value, path = '/', expires }: GivenCookie): void {
+    const gone = value === '' || (expires && expires.getTime() < 1_000)
+    if (gone) this.#cookies.delete(`${name} ${path}`)
+    else {
+      this.seen.push(value)
+      this.#cookies.set(`${name} ${path}`, { name, value, path })
+    }
   }
 
   #cookieHeader(url: string): string {
-    return [...this.#cookies]
-      .filter(([, cookie]) => url.startsWith(cookie.path))
-      .map(([name, cookie]) => `${name}=${cookie.value}`)
+    return [...this.#cookies.values()]
+      .filter(({ path }) => url.startsWith(path))
+      .map(({ name, value }) => `${name}=${value}`)
       .join('; ')
   }
+}
+
+interface GivenCookie {
+  name: string
+  value: string
+  path?: string
+  expires?: Date
 }
 
 export interface Visit {

@@ -119,9 +119,10 @@ function policy() {
   return prompts
 }
 
-// The library leaves out scopes that it does not know; a mistyped one would be noticed only later.
+// The library has left out what it does not know by now, so this looks at what was sent: a mistyped scope
+// would be noticed only when a call fails.
 function requireKnownScopes(ctx: KoaContextWithOIDC): boolean {
-  const wanted = String(ctx.oidc.params?.scope ?? '')
+  const wanted = String(ctx.query.scope ?? ctx.oidc.params?.scope ?? '')
     .split(' ')
     .filter(Boolean)
   if (wanted.length === 0) throw new errors.InvalidScope('scope must name at least one scope', '')
