@@ -1,5 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
+import { Registry } from 'prom-client'
+import { announcer } from './delivery/wake.ts'
 import { LastUsed } from './features/accounts/last-used.ts'
 import { membershipFinder } from './features/accounts/people.ts'
 import { apiKeyCredentials } from './features/api-keys/credential.ts'
@@ -11,6 +13,7 @@ import { sessionCredentials } from './features/sessions/queries.ts'
 import { createMetrics } from './infra/metrics.ts'
 import type { Clock } from './kernel/clock.ts'
 import { type Environment, environments, type Secrets } from './kernel/context.ts'
+import type { Courier } from './kernel/courier.ts'
 import { Credentials } from './kernel/credentials.ts'
 import { createServer, finishAndClose, refuseOtherMethods } from './kernel/http.ts'
 import { openApiDocument } from './kernel/openapi.ts'
@@ -26,11 +29,13 @@ export interface AppDeps {
   clock: Clock
   log: Logger
   secrets: Secrets
+  courier: Courier
   urls: Record<Environment, string>
   /** Where people sign in and applications get their tokens. */
   authUrl: string
   bodyLimitBytes: number
-  worker?: WorkerHealth
+  /** The worker of the same process, where it has one. */
+  worker?: WorkerHealth & { wake(): void; registry: Registry }
 }
 
 export interface App {
@@ -43,7 +48,7 @@ export interface App {
 
 /** Builds the whole product, the same for production and for tests. */
 export async function buildApp(deps: AppDeps): Promise<App> {
-  const { sql, clock, log, secrets } = deps
+  const { sql, clock, log, secrets, courier } = deps
   const urls = { ...deps.urls, auth: deps.authUrl }
   const exemptKeys = new Set(await bootstrapKeyHashes(sql))
   const credentials = new Credentials(
@@ -65,10 +70,15 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   )
   const totals = new Totals((error) => log.warn({ err: error }, 'could not count a list'))
   const metrics = createMetrics(sql, sql.options.max)
+  const registry = deps.worker ? Registry.merge([metrics.registry, deps.worker.registry]) : metrics.registry
+  const announceEvents = deps.worker?.wake ?? announcer(sql, log)
 
   const build = (environment: Environment): FastifyInstance => {
     const app = createServer({ log, bodyLimitBytes: deps.bodyLimitBytes })
     metrics.watch(app, environment)
+    app.addHook('onResponse', async ({ method }, { statusCode }) => {
+      if (method !== 'GET' && statusCode < 400) announceEvents()
+    })
     mount(app, endpoints, {
       entrance: { credentials, environment, urls, noteUse: (home, acting) => lastUsed.note(home, acting) },
       sql,
@@ -76,6 +86,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
       log,
       totals,
       secrets,
+      courier,
     })
     refuseOtherMethods(app, endpoints)
     if (environment === 'production')
@@ -90,7 +101,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
     serveDocs(app, referenceOf(deps.urls))
     serveHealth(app, {
       sql,
-      registry: metrics.registry,
+      registry,
       version,
       ...(deps.worker && { worker: deps.worker }),
     })

@@ -77,3 +77,31 @@ export const bytes = (description: string, fallback: number, shown: string) =>
     },
     shown,
   )
+
+const unitsOfTime: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+function durationMs(text: string): number {
+  const [, amount, unit] = /^(\d{1,9})\s*(ms|s|m|h|d)$/.exec(text.trim()) ?? []
+  if (amount === undefined || Number(amount) === 0)
+    throw new Error('must be made of times such as 500ms, 5s, 30m, 2h or 1d')
+  return Number(amount) * unitsOfTime[unit!]!
+}
+
+export const duration = (description: string, shown: string) =>
+  setting(description, durationMs(shown), durationMs, shown)
+
+export const durations = (description: string, shown: string) =>
+  setting(description, shown.split(',').map(durationMs), (text) => text.split(',').map(durationMs), shown)
+
+export const listOfValues = <T>(
+  description: string,
+  parseOne: (text: string) => T | undefined,
+  expected: string,
+) =>
+  setting<T[]>(description, undefined, (text) =>
+    text.split(',').map((part) => {
+      const value = parseOne(part.trim())
+      if (value === undefined) throw new Error(`must be ${expected}`)
+      return value
+    }),
+  )

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { type App, buildApp } from '../app.ts'
 import type { Config } from '../config.ts'
+import { createCourier } from '../delivery/courier.ts'
 import { bootstrap, type FirstStart } from '../features/workspaces/bootstrap.ts'
 import { createLog } from '../infra/log.ts'
 import { createMailer } from '../infra/mailer.ts'
@@ -11,6 +12,7 @@ import { systemClock } from '../kernel/clock.ts'
 import { environments } from '../kernel/context.ts'
 import { StartError } from '../kernel/start-error.ts'
 import { startWorker, type Worker } from '../worker.ts'
+import { buildWorkerServer } from '../worker-server.ts'
 import { banner } from './banner.ts'
 import { stopOnSignal } from './lifecycle.ts'
 
@@ -46,6 +48,8 @@ export async function run(config: Config, parts: Parts): Promise<void> {
     })
 
     const secrets = createSecrets(await secretKeys(config))
+    const courier = createCourier({ clock, ...config.webhooks })
+    steps.push(() => courier.close())
     let worker: Worker | undefined
     if (parts.worker) {
       worker = startWorker({
@@ -53,10 +57,17 @@ export async function run(config: Config, parts: Parts): Promise<void> {
         clock,
         log,
         secrets,
+        courier,
+        limits: config.webhooks,
         demoData: config.demoData,
         mailer: createMailer(config.mail),
       })
       steps.push(() => worker!.stop())
+    }
+    if (worker && !parts.api) {
+      const server = buildWorkerServer({ sql, log, worker })
+      steps.push(() => server.close())
+      await listenOn(server, config.host, config.workerPort, 'WORKER_PORT')
     }
     if (parts.api) {
       const { urls, authUrl, bodyLimitBytes } = config
@@ -65,6 +76,7 @@ export async function run(config: Config, parts: Parts): Promise<void> {
         clock,
         log,
         secrets,
+        courier,
         urls,
         authUrl,
         bodyLimitBytes,
