@@ -42,10 +42,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     // The connection came up after the time was over: nothing may be sent any more.
-    if (this.#settled) {
-      controller.abort(new OutOfTime())
-      return
-    }
+    if (this.#settled) controller.abort(new OutOfTime())
     this.#controller = controller
     this.phase = 'headers'
   }
