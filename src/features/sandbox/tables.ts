@@ -1,7 +1,7 @@
 import type { Sql } from '../../kernel/sql.ts'
 
 /** What a reset leaves alone: who there is, what they get in with, and whom they want to be told. */
-export const keptTables = ['agents', 'teams', 'api_keys', 'oauth_clients', 'webhooks']
+export const keptTables = ['agents', 'invitations', 'teams', 'api_keys', 'oauth_clients', 'webhooks']
 
 /**
  * Every other table with a workspace, those that point to others first. Read from the database, so that
