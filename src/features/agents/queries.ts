@@ -4,7 +4,7 @@ import { anyOf, contains, equalsText, type Filters } from '../../kernel/filters.
 import { listPage, type Page } from '../../kernel/list.ts'
 import type { ListQuery } from '../../kernel/list-query.ts'
 import { roles } from '../../kernel/scopes.ts'
-import { type Fragment, raw, type Sql } from '../../kernel/sql.ts'
+import { type Fragment, nothing, raw, type Sql } from '../../kernel/sql.ts'
 import { Agent, agentStatuses } from './schema.ts'
 
 export const agentFilters: Filters = {
@@ -42,7 +42,7 @@ export async function findAgent(
   const [row] = await sql`
     select ${selected(sql, options.statsIn)}, agents.version from agents
     where agents.workspace_id = ${workspaceId} and agents.id = ${id}
-    ${options.lock ? sql`for update` : sql``}`
+    ${options.lock ? sql`for update` : nothing(sql)}`
   return row && { record: Agent.fromRow(row), version: row.version }
 }
 

@@ -3,7 +3,7 @@ import type { Tx } from '../../kernel/context.ts'
 import { anyOf, equalsText, type Filters, onOrAfterDay, onOrBeforeDay } from '../../kernel/filters.ts'
 import { listPage, type Page } from '../../kernel/list.ts'
 import type { ListQuery } from '../../kernel/list-query.ts'
-import { type Fragment, raw } from '../../kernel/sql.ts'
+import { type Fragment, nothing, raw } from '../../kernel/sql.ts'
 import { Commission, commissionStatuses, Deal, dealStatuses, Invoice, invoiceStatuses } from './schema.ts'
 
 const createdWithin = (resource: { column(path: string): string }, plural: string): Filters => ({
@@ -95,7 +95,7 @@ async function dealWhere(tx: Tx, condition: Fragment, lock: boolean): Promise<Ve
   const [row] = await sql`
     select ${raw(sql, Deal.selectList)}, deals.version from deals
     where deals.workspace_id = ${tx.workspaceId} and ${condition}
-    ${lock ? sql`for update` : sql``}`
+    ${lock ? sql`for update` : nothing(sql)}`
   return row && { record: Deal.fromRow(row), version: row.version }
 }
 

@@ -14,7 +14,7 @@ import {
 import { listPage, type Page } from '../../kernel/list.ts'
 import type { ListQuery } from '../../kernel/list-query.ts'
 import { oneOfParam, textParam } from '../../kernel/query.ts'
-import { raw } from '../../kernel/sql.ts'
+import { nothing, raw } from '../../kernel/sql.ts'
 import { Activity } from './activity-schema.ts'
 import { activeStages, Lead, leadSources, leadStages } from './schema.ts'
 
@@ -75,7 +75,7 @@ export async function findLead(tx: Tx, id: string, lock = false): Promise<Versio
   const [row] = await sql`
     select ${raw(sql, Lead.selectList)}, leads.version from leads
     where leads.workspace_id = ${tx.workspaceId} and leads.id = ${id}
-    ${lock ? sql`for update` : sql``}`
+    ${lock ? sql`for update` : nothing(sql)}`
   return row && { record: Lead.fromRow(row), version: row.version }
 }
 

@@ -3,7 +3,7 @@ import type { Tx } from '../../kernel/context.ts'
 import { contains, type Filters } from '../../kernel/filters.ts'
 import { listPage, type Page } from '../../kernel/list.ts'
 import type { ListQuery } from '../../kernel/list-query.ts'
-import { type Fragment, raw } from '../../kernel/sql.ts'
+import { type Fragment, nothing, raw } from '../../kernel/sql.ts'
 import { Team } from './schema.ts'
 
 export const teamFilters: Filters = {
@@ -23,7 +23,7 @@ export async function findTeam(tx: Tx, id: string, lock = false): Promise<Versio
   const [row] = await sql`
     select ${selected(tx)}, teams.version from teams
     where teams.workspace_id = ${tx.workspaceId} and teams.id = ${id}
-    ${lock ? sql`for update` : sql``}`
+    ${lock ? sql`for update` : nothing(sql)}`
   return row && { record: Team.fromRow(row), version: row.version }
 }
 

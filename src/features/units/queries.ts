@@ -84,5 +84,5 @@ export async function unitBriefs(tx: Tx, ids: string[]): Promise<UnitBrief[]> {
   return sql<UnitBrief[]>`
     select id, name, property_id, unit_number, status from units
     where units.workspace_id = ${tx.workspaceId} and units.id = any(${ids})
-    ${visible ? sql`and ${visible}` : sql``}`
+    ${visible ? sql`and ${visible}` : nothing(sql)}`
 }
