@@ -10,6 +10,7 @@ import { connect, type DatabaseAddress } from '../src/infra/db.ts'
 import { createSecrets } from '../src/infra/secrets.ts'
 import type { Clock } from '../src/kernel/clock.ts'
 import type { Environment, Workspace } from '../src/kernel/context.ts'
+import { type CustomLimits, customisable } from '../src/kernel/limits/plans.ts'
 import { type Scope, scopes, testKeyScopes } from '../src/kernel/scopes.ts'
 import type { Pool } from '../src/kernel/sql.ts'
 import { databaseNamed, templateName } from './global-setup.ts'
@@ -39,6 +40,9 @@ export interface Tenant {
   adminKey: string
   testKey: string
 }
+
+// The clock of most tests stands still, so all their requests fall into one second.
+const generous: CustomLimits = Object.fromEntries(customisable.map((window) => [window, 1_000_000]))
 
 export class Harness {
   readonly clock = new ManualClock('2026-03-01T09:00:00.000Z')
@@ -83,9 +87,10 @@ export class Harness {
     await dropDatabase(this.#database)
   }
 
+  /** With limits that no test reaches by accident; `customLimits: null` gives those of the plan. */
   async createTenant(workspace: NewWorkspace): Promise<Tenant> {
     const now = this.clock.now()
-    const pair = await insertWorkspacePair(this.sql, workspace, now)
+    const pair = await insertWorkspacePair(this.sql, { customLimits: generous, ...workspace }, now)
     const person = { email: `owner-${randomBytes(4).toString('hex')}@example.com`, name: 'Olivia Owner' }
     const accountId = await insertAccount(this.sql, { ...person, password: 'correct horse battery' }, now)
     const member = { ...person, accountId, role: 'owner' as const }
