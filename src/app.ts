@@ -6,11 +6,14 @@ import { bootstrapKeyHashes } from './features/api-keys/queries.ts'
 import { serveHealth, type WorkerHealth } from './features/health/routes.ts'
 import { chapters, endpoints } from './features/index.ts'
 import { serveDocs } from './features/reference/docs.ts'
+import { UsageRecorder } from './features/usage/recorder.ts'
 import { createMetrics } from './infra/metrics.ts'
 import type { Clock } from './kernel/clock.ts'
 import { type Environment, environments, type Secrets } from './kernel/context.ts'
 import { Credentials } from './kernel/credentials.ts'
 import { createServer, refuseOtherMethods } from './kernel/http.ts'
+import { limitRequests } from './kernel/limits/admit.ts'
+import { Limiter, type SharedCounters } from './kernel/limits/limiter.ts'
 import { openApiDocument } from './kernel/openapi.ts'
 import { mount } from './kernel/pipeline.ts'
 import type { Pool } from './kernel/sql.ts'
@@ -25,11 +28,16 @@ export interface AppDeps {
   urls: Record<Environment, string>
   bodyLimitBytes: number
   worker?: WorkerHealth
+  /** Where several processes share their counts; each counts on its own without it. */
+  sharedCounters?: SharedCounters
+  /** How much callers without a credential may ask in a minute; as decided for all unless given. */
+  requestsPerAddress?: number
 }
 
 export interface App {
   /** One server per environment, on the same parts. */
   servers: Record<Environment, FastifyInstance>
+  usage: UsageRecorder
   close(): Promise<void>
 }
 
@@ -47,11 +55,23 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   const totals = new Totals((error) => log.warn({ err: error }, 'could not count a list'))
   const metrics = createMetrics(sql, sql.options.max)
 
+  const usage = new UsageRecorder({ sql, clock, log, onDayKnown: (id, used) => limiter.learnDay(id, used) })
+  const limiter = new Limiter({
+    clock,
+    shared: deps.sharedCounters,
+    requestsPerAddress: deps.requestsPerAddress,
+    onAdmitted: usage.count,
+  })
+  await usage.start()
+
   const build = (environment: Environment): FastifyInstance => {
     const app = createServer({ log, bodyLimitBytes: deps.bodyLimitBytes })
     metrics.watch(app, environment)
+    const entrance = { credentials, environment, hosts: urls }
+    limitRequests(app, limiter, entrance)
     mount(app, endpoints, {
-      entrance: { credentials, environment, hosts: urls },
+      entrance,
+      limiter,
       sql,
       clock,
       log,
@@ -72,8 +92,10 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   const servers = { production: production!, sandbox: sandbox! }
   return {
     servers,
+    usage,
     close: async () => {
       await Promise.all(Object.values(servers).map((server) => server.close()))
+      await usage.stop().catch((error) => log.warn({ err: error }, 'the last usage could not be written'))
       await listening.unlisten()
     },
   }

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { forgetOldAnswers } from './features/idempotency/expire.ts'
+import { forgetOldUsage } from './features/usage/queries.ts'
 import type { Clock } from './kernel/clock.ts'
 import type { Secrets } from './kernel/context.ts'
 import type { Pool } from './kernel/sql.ts'
@@ -19,7 +20,10 @@ export interface Loop {
 }
 
 /** Everything that happens without a request. */
-const loops: Loop[] = [{ name: 'forget old idempotent answers', everyMs: 600_000, run: forgetOldAnswers }]
+const loops: Loop[] = [
+  { name: 'forget old idempotent answers', everyMs: 600_000, run: forgetOldAnswers },
+  { name: 'forget old usage', everyMs: 3_600_000, run: forgetOldUsage },
+]
 
 export interface Worker {
   isMoving(): boolean

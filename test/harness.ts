@@ -1,34 +1,22 @@
 import { randomBytes } from 'node:crypto'
 import pino from 'pino'
 import { afterAll, beforeAll, inject } from 'vitest'
-import { type App, buildApp } from '../src/app.ts'
+import { type App, type AppDeps, buildApp } from '../src/app.ts'
 import { insertAccount, insertMembership } from '../src/features/accounts/people.ts'
 import { insertKey } from '../src/features/api-keys/queries.ts'
 import { newKeyToken } from '../src/features/api-keys/token.ts'
 import { insertWorkspacePair, type NewWorkspace } from '../src/features/workspaces/queries.ts'
 import { connect, type DatabaseAddress } from '../src/infra/db.ts'
 import { createSecrets } from '../src/infra/secrets.ts'
-import type { Clock } from '../src/kernel/clock.ts'
 import type { Environment, Workspace } from '../src/kernel/context.ts'
 import { type CustomLimits, customisable } from '../src/kernel/limits/plans.ts'
 import { type Scope, scopes, testKeyScopes } from '../src/kernel/scopes.ts'
 import type { Pool } from '../src/kernel/sql.ts'
+import { ManualClock } from './clock.ts'
 import { databaseNamed, templateName } from './global-setup.ts'
 import { runScenario, type Scenario, type ScenarioAnswer } from './scenario.ts'
 
-/** Time that moves only when a test says so. */
-export class ManualClock implements Clock {
-  #now: Date
-  constructor(start: string) {
-    this.#now = new Date(start)
-  }
-  now(): Date {
-    return new Date(this.#now)
-  }
-  advance(ms: number): void {
-    this.#now = new Date(this.#now.getTime() + ms)
-  }
-}
+export { ManualClock }
 
 export interface Tenant {
   production: Workspace
@@ -69,7 +57,7 @@ export class Harness {
   }
 
   /** Another app on the same database, as a second process would be. */
-  buildApp(sql = this.sql): Promise<App> {
+  buildApp(sql = this.sql, deps: Partial<AppDeps> = {}): Promise<App> {
     const log = pino({ level: 'debug' }, { write: (line: string) => void this.logLines.push(line) })
     return buildApp({
       sql,
@@ -78,6 +66,8 @@ export class Harness {
       secrets: this.secrets,
       urls: this.urls,
       bodyLimitBytes: 1_048_576,
+      requestsPerAddress: 1_000_000,
+      ...deps,
     })
   }
 

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Environment, Principal } from './context.ts'
 import type { Credentials } from './credentials.ts'
-import { forbidden, unauthorized } from './errors.ts'
+import { ApiError, forbidden, unauthorized } from './errors.ts'
 import { isId } from './ids.ts'
 
 export interface Hosts {
@@ -15,15 +15,28 @@ export interface Entrance {
   hosts: Hosts
 }
 
+/** Who asks. Whoever is refused with a valid credential is still known, so that the refusal counts for them. */
+export interface Caller {
+  principal: Principal | undefined
+  refusal: ApiError | undefined
+}
+
 /** The checks every request passes before it is anybody, in their order. */
-export async function authenticate(entrance: Entrance, headers: IncomingHttpHeaders): Promise<Principal> {
-  const token = readToken(headers.authorization)
-  refuseOtherEnvironment(entrance, token)
-  const found = await entrance.credentials.find(token)
-  if (!found) throw unauthorized('The token is invalid, expired or revoked. Check that it was copied whole.')
-  const principal = await selectWorkspace(entrance, found, headers['x-workspace-id'])
-  requireApiAccess(principal)
-  return principal
+export async function authenticate(entrance: Entrance, headers: IncomingHttpHeaders): Promise<Caller> {
+  let principal: Principal | undefined
+  try {
+    const token = readToken(headers.authorization)
+    refuseOtherEnvironment(entrance, token)
+    principal = await entrance.credentials.find(token)
+    if (!principal)
+      throw unauthorized('The token is invalid, expired or revoked. Check that it was copied whole.')
+    principal = await selectWorkspace(entrance, principal, headers['x-workspace-id'])
+    requireApiAccess(principal)
+    return { principal, refusal: undefined }
+  } catch (error) {
+    if (error instanceof ApiError) return { principal, refusal: error }
+    throw error
+  }
 }
 
 export const isBasic = (headers: IncomingHttpHeaders) => /^basic /i.test(headers.authorization ?? '')

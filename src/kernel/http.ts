@@ -106,6 +106,7 @@ export function refuseOtherMethods(
       method: others,
       url: path,
       exposeHeadRoute: false,
+      config: { wrongMethod: true },
       // Refused before the body is read.
       onRequest: async (request) => {
         throw new ApiError('METHOD_NOT_ALLOWED', `${request.method} is not possible here; use ${allow}.`, {

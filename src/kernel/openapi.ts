@@ -129,10 +129,30 @@ const header = (name: string, description: string): JsonSchema => ({
   description,
 })
 
+const headersOfEveryAnswer: JsonSchema = {
+  'X-Request-Id': { schema: { type: 'string' }, description: 'Names the request in our logs.' },
+  'X-RateLimit-Limit': { schema: { type: 'integer' }, description: 'Requests a minute.' },
+  'X-RateLimit-Remaining': { schema: { type: 'integer' }, description: 'Left of them in this minute.' },
+  'X-RateLimit-Reset': {
+    schema: { type: 'integer' },
+    description: 'When the next minute begins, in Unix seconds.',
+  },
+  RateLimit: {
+    schema: { type: 'string' },
+    description: 'What is left (`r`) and for how many seconds (`t`), for each window with a limit.',
+  },
+  'RateLimit-Policy': {
+    schema: { type: 'string' },
+    description: 'How many requests (`q`) in how many seconds (`w`), for each window with a limit.',
+  },
+}
+
+const retryAfter: JsonSchema = {
+  'Retry-After': { schema: { type: 'integer' }, description: 'Seconds until the request would be admitted.' },
+}
+
 function successOf({ success }: Endpoint): JsonSchema {
-  const headers = {
-    'X-Request-Id': { schema: { type: 'string' }, description: 'Names the request in our logs.' },
-  }
+  const headers = headersOfEveryAnswer
   if (!success.schema) return { description: success.description, headers }
   const schema = published(success.schema)
   return {
@@ -187,8 +207,10 @@ const everywhere: ErrorCode[] = [
   'VALIDATION_ERROR',
   'RATE_LIMIT_EXCEEDED',
   'INTERNAL_ERROR',
+  // Also stands for OVERLOADED, which has the same status.
   'UNAVAILABLE',
 ]
+const passing: ErrorCode[] = ['RATE_LIMIT_EXCEEDED', 'UNAVAILABLE']
 
 function errorsOf({ method, errors, body }: Endpoint): JsonSchema {
   const withBody: ErrorCode[] = body ? ['BAD_REQUEST', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] : []
@@ -205,6 +227,7 @@ function errorsOf({ method, errors, body }: Endpoint): JsonSchema {
         status,
         {
           description: message,
+          headers: { ...headersOfEveryAnswer, ...(passing.includes(code) && retryAfter) },
           content: {
             'application/json': {
               schema: { $ref: '#/components/schemas/Error' },

@@ -9,6 +9,9 @@ import { envelope, errorAnswer, pickFields } from './envelope.ts'
 import { type ApiError, invalid, type Problem } from './errors.ts'
 import { etagOf, isUnchanged } from './etag.ts'
 import { once, readIdempotencyKey } from './idempotency.ts'
+import { admit } from './limits/admit.ts'
+import type { Limiter } from './limits/limiter.ts'
+import { endpointWindowOf } from './limits/plans.ts'
 import { parseQuery } from './query.ts'
 import type { Pool } from './sql.ts'
 import type { Totals } from './totals.ts'
@@ -24,6 +27,7 @@ declare module 'fastify' {
 
 export interface PipelineDeps {
   entrance: Entrance
+  limiter: Limiter
   sql: Pool
   clock: Clock
   log: Logger
@@ -31,18 +35,21 @@ export interface PipelineDeps {
   secrets: Secrets
 }
 
-/** Every operation goes this way: who asks, may they, is it well formed, do it (once), show it. */
+/** Every operation goes this way: who asks, is there room for it, may they, is it well formed, do it (once), show it. */
 export function mount(app: FastifyInstance, endpoints: Endpoint[], deps: PipelineDeps): void {
   for (const endpoint of endpoints) {
+    const endpointWindow = endpointWindowOf(endpoint)
     app.route({
       method: endpoint.method,
       url: endpoint.path,
       config: { operationId: endpoint.operationId },
       onRequest: async (request, reply) => {
-        const principal = await authenticate(deps.entrance, request.headers)
-        request.principal = principal
+        const caller = await authenticate(deps.entrance, request.headers)
         if (isBasic(request.headers)) announceSunset(reply)
-        requireScopes(principal, endpoint.scopes)
+        await admit(deps.limiter, request, caller, endpointWindow)
+        if (!caller.principal || caller.refusal) throw caller.refusal
+        request.principal = caller.principal
+        requireScopes(caller.principal, endpoint.scopes)
       },
       handler: async (request, reply) => {
         const answer = await perform(endpoint, request, contextOf(deps, request))
@@ -75,6 +82,7 @@ function checked(endpoint: Endpoint, request: FastifyRequest, ctx: Context): Cal
     params: request.params as Record<string, string>,
     headers: request.headers,
     url: request.url,
+    standing: request.standing!,
   }
 }
 
