@@ -14,6 +14,7 @@ import { Credentials } from './kernel/credentials.ts'
 import { createServer, refuseOtherMethods } from './kernel/http.ts'
 import { limitRequests } from './kernel/limits/admit.ts'
 import { Limiter, type SharedCounters } from './kernel/limits/limiter.ts'
+import { Overload, type OverloadThresholds, shedLoad } from './kernel/limits/overload.ts'
 import { openApiDocument } from './kernel/openapi.ts'
 import { mount } from './kernel/pipeline.ts'
 import type { Pool } from './kernel/sql.ts'
@@ -30,6 +31,10 @@ export interface AppDeps {
   worker?: WorkerHealth
   /** Where several processes share their counts; each counts on its own without it. */
   sharedCounters?: SharedCounters
+  /** When to refuse requests early; never unless given. */
+  overload?: OverloadThresholds
+  /** Whose word on a caller's address is taken: addresses and networks of proxies in front. */
+  trustedProxies?: string[]
   /** How much callers without a credential may ask in a minute; as decided for all unless given. */
   requestsPerAddress?: number
 }
@@ -63,10 +68,14 @@ export async function buildApp(deps: AppDeps): Promise<App> {
     onAdmitted: usage.count,
   })
   await usage.start()
+  const overload = new Overload(deps.overload ?? { loopDelayMs: 0, poolWaitMs: 0 }, () => sql`select 1`, log)
+  overload.start()
 
   const build = (environment: Environment): FastifyInstance => {
-    const app = createServer({ log, bodyLimitBytes: deps.bodyLimitBytes })
+    const { bodyLimitBytes, trustedProxies = [] } = deps
+    const app = createServer({ log, bodyLimitBytes, trustedProxies })
     metrics.watch(app, environment)
+    shedLoad(app, overload)
     const entrance = { credentials, environment, hosts: urls }
     limitRequests(app, limiter, entrance)
     mount(app, endpoints, {
@@ -84,6 +93,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
       sql,
       registry: metrics.registry,
       version,
+      sharedCounters: deps.sharedCounters,
       ...(deps.worker && { worker: deps.worker }),
     })
     return app
@@ -95,6 +105,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
     usage,
     close: async () => {
       await Promise.all(Object.values(servers).map((server) => server.close()))
+      overload.stop()
       await usage.stop().catch((error) => log.warn({ err: error }, 'the last usage could not be written'))
       await listening.unlisten()
     },

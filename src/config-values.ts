@@ -1,3 +1,5 @@
+import { isIP } from 'node:net'
+
 /** The kinds of value a setting can have. `parse` throws the end of a sentence that begins with "it". */
 export interface Setting<T> {
   description: string
@@ -77,3 +79,26 @@ export const bytes = (description: string, fallback: number, shown: string) =>
     },
     shown,
   )
+
+/** Addresses and networks such as `10.0.0.0/8`, separated by commas. */
+export const networks = (description: string) =>
+  setting<string[]>(
+    description,
+    [],
+    (text) => {
+      const list = text.split(',').map((item) => item.trim())
+      if (!list.every(isNetwork)) throw new Error('must be addresses or networks such as 10.0.0.0/8')
+      return list
+    },
+    '',
+  )
+
+function isNetwork(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/')
+  const version = isIP(address)
+  return (
+    version > 0 &&
+    rest.length === 0 &&
+    (bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128)))
+  )
+}

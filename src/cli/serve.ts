@@ -5,6 +5,7 @@ import { bootstrap, type FirstStart } from '../features/workspaces/bootstrap.ts'
 import { createLog } from '../infra/log.ts'
 import { migrate } from '../infra/migrate.ts'
 import { type OpenDatabase, openDatabase } from '../infra/open-database.ts'
+import { RedisCounters } from '../infra/redis-counters.ts'
 import { createSecrets, secretKeys } from '../infra/secrets.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { environments } from '../kernel/context.ts'
@@ -51,7 +52,12 @@ export async function run(config: Config, parts: Parts): Promise<void> {
       steps.push(() => worker!.stop())
     }
     if (parts.api) {
-      const { urls, bodyLimitBytes } = config
+      const { urls, bodyLimitBytes, trustedProxies, overload } = config
+      const sharedCounters = config.redisUrl ? new RedisCounters(config.redisUrl, log) : undefined
+      if (sharedCounters) {
+        steps.push(async () => sharedCounters.close())
+        await sharedCounters.start()
+      }
       const app = await buildApp({
         sql,
         clock,
@@ -59,6 +65,9 @@ export async function run(config: Config, parts: Parts): Promise<void> {
         secrets,
         urls,
         bodyLimitBytes,
+        trustedProxies,
+        overload,
+        ...(sharedCounters && { sharedCounters }),
         ...(worker && { worker }),
       })
       steps.push(() => app.close())

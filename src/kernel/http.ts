@@ -6,14 +6,21 @@ import { ApiError, badRequest, unavailable } from './errors.ts'
 import { send } from './pipeline.ts'
 import { answerClientError, answerUnroutable, newRequestId, nothingHere } from './unroutable.ts'
 
+export interface ServerOptions {
+  log: Logger
+  bodyLimitBytes: number
+  trustedProxies: string[]
+}
+
 /** A server with the conventions of the house: request ids, JSON in UTF-8, errors in one shape, log lines. */
-export function createServer(options: { log: Logger; bodyLimitBytes: number }): FastifyInstance {
+export function createServer(options: ServerOptions): FastifyInstance {
   const app = Fastify({
     loggerInstance: options.log,
     // One line per request, written by the hook below, instead of Fastify's two.
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request' }),
     bodyLimit: options.bodyLimitBytes,
     genReqId: newRequestId,
+    trustProxy: options.trustedProxies.length > 0 ? options.trustedProxies : false,
     requestIdHeader: false,
     routerOptions: { maxParamLength: 200, ignoreTrailingSlash: true },
     frameworkErrors: answerUnroutable,

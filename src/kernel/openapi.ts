@@ -28,6 +28,7 @@ export function openApiDocument(endpoints: Endpoint[], options: ReferenceOptions
     paths: pathsOf(endpoints),
     components: {
       schemas: published(envelopeSchemas),
+      headers: headersOfEveryAnswer,
       securitySchemes: {
         bearer: {
           type: 'http',
@@ -129,7 +130,7 @@ const header = (name: string, description: string): JsonSchema => ({
   description,
 })
 
-const headersOfEveryAnswer: JsonSchema = {
+const headersOfEveryAnswer: Record<string, JsonSchema> = {
   'X-Request-Id': { schema: { type: 'string' }, description: 'Names the request in our logs.' },
   'X-RateLimit-Limit': { schema: { type: 'integer' }, description: 'Requests a minute.' },
   'X-RateLimit-Remaining': { schema: { type: 'integer' }, description: 'Left of them in this minute.' },
@@ -147,12 +148,16 @@ const headersOfEveryAnswer: JsonSchema = {
   },
 }
 
+const headerRefs = Object.fromEntries(
+  Object.keys(headersOfEveryAnswer).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+)
+
 const retryAfter: JsonSchema = {
   'Retry-After': { schema: { type: 'integer' }, description: 'Seconds until the request would be admitted.' },
 }
 
 function successOf({ success }: Endpoint): JsonSchema {
-  const headers = headersOfEveryAnswer
+  const headers = headerRefs
   if (!success.schema) return { description: success.description, headers }
   const schema = published(success.schema)
   return {
@@ -227,7 +232,7 @@ function errorsOf({ method, errors, body }: Endpoint): JsonSchema {
         status,
         {
           description: message,
-          headers: { ...headersOfEveryAnswer, ...(passing.includes(code) && retryAfter) },
+          ...(passing.includes(code) && { headers: retryAfter }),
           content: {
             'application/json': {
               schema: { $ref: '#/components/schemas/Error' },
