@@ -1,17 +1,18 @@
-import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { insertKey } from '../../src/features/api-keys/queries.ts'
 import { newKeyToken } from '../../src/features/api-keys/token.ts'
 import { insertWorkspacePair } from '../../src/features/workspaces/queries.ts'
-import { connect } from '../../src/infra/db.ts'
+import { connect, type DatabaseAddress } from '../../src/infra/db.ts'
 import type { CustomLimits } from '../../src/kernel/limits/plans.ts'
 import type { Pool } from '../../src/kernel/sql.ts'
-import { databaseNamed, templateName } from '../global-setup.ts'
+import { databaseNamed } from '../global-setup.ts'
+import { cloneTemplate, dropDatabase } from '../harness.ts'
 import {
   databaseUrl,
   freePorts,
   plotbase,
+  plotbaseOnce,
   portVariables,
   type RunningProcess,
   stopped,
@@ -21,21 +22,18 @@ import { isRedisInstalled, TestRedis } from '../redis.ts'
 
 /** Two API processes, one PostgreSQL, one Redis: all real. */
 
-const database = `limits_${randomBytes(6).toString('hex')}`
-const address = databaseNamed(inject('server'), database)
+let database: string
+let address: DatabaseAddress
 let sql: Pool
 
 beforeAll(async () => {
-  const admin = connect(inject('server'), { max: 1 })
-  await admin`create database ${admin(database)} template ${admin(templateName)}`
-  await admin.end()
+  database = await cloneTemplate()
+  address = databaseNamed(inject('server'), database)
   sql = connect(address, { max: 2 })
 })
 afterAll(async () => {
   await sql.end()
-  const admin = connect(inject('server'), { max: 1 })
-  await admin`drop database ${admin(database)} with (force)`
-  await admin.end()
+  await dropDatabase(database)
 })
 
 async function newKey(customLimits: CustomLimits): Promise<{ key: string; workspaceId: string }> {
@@ -190,5 +188,33 @@ describe('a process', () => {
     expect(kept).toBeGreaterThanOrEqual(22)
     expect(kept).toBeLessThanOrEqual(32)
     await stopped(third.running)
+  })
+})
+
+describe('an operator', () => {
+  const run = async (...words: string[]) => {
+    const command = ['workspace', 'limits', ...words, '--json']
+    const { code, output } = await plotbaseOnce(command, { DATABASE_URL: databaseUrl(address) })
+    return code === 0
+      ? Object.fromEntries(
+          JSON.parse(output).map((row: { window: string; limit: unknown }) => [row.window, row.limit]),
+        )
+      : output
+  }
+
+  it('sees and changes the limits of a workspace and its sandbox', async () => {
+    const { workspaceId } = await newKey({ burst: 50 })
+    const plan = { burst: 25, minute: 120, day: 50_000, leads: 100, leads_bulk: 10, import: 5, analytics: 30 }
+    expect(await run('--workspace', workspaceId)).toEqual({ ...plan, burst: 50 })
+    const changed = await run('--workspace', workspaceId, '--day', 'none', '--leads-bulk', '20')
+    expect(changed).toEqual({ ...plan, burst: 50, day: 'none', leads_bulk: 20 })
+    const rows = await sql`
+      select custom_limits from workspaces where coalesce(production_id, id) = ${workspaceId}`
+    expect(rows.map((row) => row.custom_limits)).toEqual(
+      Array(2).fill({ burst: 50, day: null, leads_bulk: 20 }),
+    )
+    expect(await run('--workspace', workspaceId, '--minute', '0')).toContain('must be a whole number from 1')
+    expect(await run('--workspace', workspaceId, '--reset')).toEqual(plan)
+    expect(await run('--workspace', 'ws_nowhere')).toContain('there is no workspace ws_nowhere')
   })
 })

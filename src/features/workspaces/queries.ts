@@ -78,3 +78,14 @@ export async function findWorkspace(sql: Sql, id: string): Promise<Workspace | u
     select id, name, plan, api_access, environment, currency, custom_limits from workspaces where id = ${id}`
   return row && workspaceOf(row)
 }
+
+/** For a production workspace and its sandbox alike, whichever of them is named. */
+export const setCustomLimits = (
+  sql: Sql,
+  id: string,
+  limits: CustomLimits | null,
+  now: Date,
+): Promise<unknown> =>
+  sql`
+    update workspaces set custom_limits = ${limits && sql.json(limits)}, updated_at = ${now}, version = version + 1
+    where coalesce(production_id, id) = (select coalesce(production_id, id) from workspaces where id = ${id})`
