@@ -15,6 +15,7 @@ import { createServer, refuseOtherMethods } from './kernel/http.ts'
 import { limitRequests } from './kernel/limits/admit.ts'
 import { Limiter, type SharedCounters } from './kernel/limits/limiter.ts'
 import { Overload, type OverloadThresholds, shedLoad } from './kernel/limits/overload.ts'
+import { limitHeaders } from './kernel/limits/standing.ts'
 import { openApiDocument } from './kernel/openapi.ts'
 import { mount } from './kernel/pipeline.ts'
 import type { Pool } from './kernel/sql.ts'
@@ -73,7 +74,8 @@ export async function buildApp(deps: AppDeps): Promise<App> {
 
   const build = (environment: Environment): FastifyInstance => {
     const { bodyLimitBytes, trustedProxies = [] } = deps
-    const app = createServer({ log, bodyLimitBytes, trustedProxies })
+    const headersFor = (ip: string) => limitHeaders(limiter.look(ip))
+    const app = createServer({ log, bodyLimitBytes, trustedProxies, headersFor })
     metrics.watch(app, environment)
     shedLoad(app, overload)
     const entrance = { credentials, environment, hosts: urls }

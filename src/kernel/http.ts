@@ -4,12 +4,19 @@ import type { Logger } from 'pino'
 import { errorAnswer } from './envelope.ts'
 import { ApiError, badRequest, unavailable } from './errors.ts'
 import { send } from './pipeline.ts'
-import { answerClientError, answerUnroutable, newRequestId, nothingHere } from './unroutable.ts'
+import {
+  answerClientError,
+  answerUnroutable,
+  type HeadersFor,
+  newRequestId,
+  nothingHere,
+} from './unroutable.ts'
 
 export interface ServerOptions {
   log: Logger
   bodyLimitBytes: number
   trustedProxies: string[]
+  headersFor: HeadersFor
 }
 
 /** A server with the conventions of the house: request ids, JSON in UTF-8, errors in one shape, log lines. */
@@ -23,8 +30,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
     trustProxy: options.trustedProxies.length > 0 ? options.trustedProxies : false,
     requestIdHeader: false,
     routerOptions: { maxParamLength: 200, ignoreTrailingSlash: true },
-    frameworkErrors: answerUnroutable,
-    clientErrorHandler: (error, socket) => answerClientError(options.log, error, socket),
+    frameworkErrors: (_error, request, reply) => answerUnroutable(request, reply, options.headersFor),
+    clientErrorHandler: (error, socket) => answerClientError(options.log, error, socket, options.headersFor),
     // A stopping server still answers what it has accepted; the listener is closed first.
     return503OnClosing: false,
     forceCloseConnections: 'idle',

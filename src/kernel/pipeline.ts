@@ -46,7 +46,8 @@ export function mount(app: FastifyInstance, endpoints: Endpoint[], deps: Pipelin
       onRequest: async (request, reply) => {
         const caller = await authenticate(deps.entrance, request.headers)
         if (isBasic(request.headers)) announceSunset(reply)
-        await admit(deps.limiter, request, caller, endpointWindow)
+        const admitted = admit(deps.limiter, request, caller, endpointWindow)
+        if (admitted) await admitted
         if (!caller.principal || caller.refusal) throw caller.refusal
         request.principal = caller.principal
         requireScopes(caller.principal, endpoint.scopes)

@@ -63,6 +63,7 @@ describe('every answer carries the headers', () => {
   it.each<[string, Scenario, string]>([
     ['a path that does not exist', { get: '/v1/nothing', status: 404 }, '120'],
     ['a method that does not exist', { delete: '/v1/properties', status: 405 }, '120'],
+    ['a path that can not be read', { get: '/v1/%zz', status: 404 }, '1000000'],
     ['a body that is not JSON', { post: '/v1/properties', body: '{', status: 400 }, '120'],
     ['a body with wrong fields', { post: '/v1/properties', body: {}, status: 422 }, '120'],
     ['a record that does not exist', { get: '/v1/properties/prop_x', status: 404 }, '120'],

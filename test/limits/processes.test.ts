@@ -103,70 +103,76 @@ async function load(apis: Api[], times: number, key: string): Promise<number[]> 
 
 const count = (statuses: number[], status: number) => statuses.filter((each) => each === status).length
 
-describe.runIf(isRedisInstalled || process.env.REDIS_URL)('processes on one Redis', () => {
-  let redis: TestRedis | undefined
-  let apis: Api[]
-  beforeAll(async () => {
-    redis = isRedisInstalled ? await TestRedis.start() : undefined
-    const env = { REDIS_URL: redis?.url ?? process.env.REDIS_URL! }
-    apis = await Promise.all([startApi(env), startApi(env)])
-  })
-  afterAll(async () => {
-    await Promise.all(apis.map(({ running }) => stopped(running)))
-    await redis?.kill()
-  })
+describe.runIf(isRedisInstalled || process.env.REDIS_URL)(
+  'processes on one Redis',
+  { timeout: 60_000 },
+  () => {
+    let redis: TestRedis | undefined
+    let apis: Api[]
+    beforeAll(async () => {
+      redis = isRedisInstalled ? await TestRedis.start() : undefined
+      const env = { REDIS_URL: redis?.url ?? process.env.REDIS_URL! }
+      apis = await Promise.all([startApi(env), startApi(env)])
+    })
+    afterAll(async () => {
+      await Promise.all(apis.map(({ running }) => stopped(running)))
+      await redis?.kill()
+    })
 
-  it('admit one budget between them at twice the load', async () => {
-    const budget = 300
-    const { key } = await newKey({ burst: 10_000, minute: budget, day: null })
-    await inOneMinute(10_000)
-    const statuses = await load(apis, 2 * budget, key)
-    const admitted = count(statuses, 200)
-    expect(admitted).toBeGreaterThanOrEqual(budget * 0.95)
-    expect(admitted).toBeLessThanOrEqual(budget * 1.1)
-    expect(count(statuses, 429)).toBe(2 * budget - admitted)
-  })
+    it('admit one budget between them at twice the load', async () => {
+      const budget = 300
+      const { key } = await newKey({ burst: 10_000, minute: budget, day: null })
+      await inOneMinute(10_000)
+      const statuses = await load(apis, 2 * budget, key)
+      const admitted = count(statuses, 200)
+      expect(admitted).toBeGreaterThanOrEqual(budget * 0.95)
+      expect(admitted).toBeLessThanOrEqual(budget * 1.1)
+      expect(count(statuses, 429)).toBe(2 * budget - admitted)
+    })
 
-  it.runIf(isRedisInstalled)('go on serving when Redis stalls, dies and comes back', async () => {
-    const { key } = await newKey({ burst: 10_000, minute: 10_000, day: null })
-    for (let i = 1; i <= 6; i++) expect(await dailyUsed(apis[i % 2]!, key)).toBe(i)
-    for (const api of apis) expect(await limitsNote(api)).toBe('shared through Redis')
+    it.runIf(isRedisInstalled)('go on serving when Redis stalls, dies and comes back', async () => {
+      const { key } = await newKey({ burst: 10_000, minute: 10_000, day: null })
+      for (let i = 1; i <= 6; i++) expect(await dailyUsed(apis[i % 2]!, key)).toBe(i)
+      for (const api of apis) expect(await limitsNote(api)).toBe('shared through Redis')
 
-    redis!.pause()
-    const stalled = await load(apis, 100, key)
-    expect(count(stalled, 200)).toBe(100)
-    for (const api of apis) expect(await limitsNote(api)).toContain('Redis is away')
-    redis!.resume()
-    for (const api of apis) await expect.poll(() => limitsNote(api), { timeout: 10_000 }).toContain('shared')
+      redis!.pause()
+      const stalled = await load(apis, 100, key)
+      expect(count(stalled, 200)).toBe(100)
+      for (const api of apis) expect(await limitsNote(api)).toContain('Redis is away')
+      redis!.resume()
+      for (const api of apis)
+        await expect.poll(() => limitsNote(api), { timeout: 10_000 }).toContain('shared')
 
-    const underLoad = load(apis, 400, key)
-    await sleep(100)
-    await redis!.kill()
-    expect(count(await underLoad, 200)).toBe(400)
-    const waits: number[] = []
-    for (let i = 0; i < 40; i++) waits.push((await get(apis[i % 2]!, '/v1/rate-limit', key)).ms)
-    // Forty waits of 50 ms would be two seconds.
-    expect(waits.reduce((sum, ms) => sum + ms, 0)).toBeLessThan(1_500)
+      const underLoad = load(apis, 400, key)
+      await sleep(100)
+      await redis!.kill()
+      expect(count(await underLoad, 200)).toBe(400)
+      const waits: number[] = []
+      for (let i = 0; i < 40; i++) waits.push((await get(apis[i % 2]!, '/v1/rate-limit', key)).ms)
+      // Forty waits of 50 ms would be two seconds.
+      expect(waits.reduce((sum, ms) => sum + ms, 0)).toBeLessThan(1_500)
 
-    await redis!.startAgain()
-    for (const api of apis) await expect.poll(() => limitsNote(api), { timeout: 10_000 }).toContain('shared')
-    // Each tells what it knows; from then on both count the same.
-    await dailyUsed(apis[0]!, key)
-    const known = Math.max(await dailyUsed(apis[1]!, key), await dailyUsed(apis[0]!, key))
-    for (let i = 1; i <= 6; i++) expect(await dailyUsed(apis[i % 2]!, key)).toBe(known + i)
+      await redis!.startAgain()
+      for (const api of apis)
+        await expect.poll(() => limitsNote(api), { timeout: 10_000 }).toContain('shared')
+      // Each tells what it knows; from then on both count the same.
+      await dailyUsed(apis[0]!, key)
+      const known = Math.max(await dailyUsed(apis[1]!, key), await dailyUsed(apis[0]!, key))
+      for (let i = 1; i <= 6; i++) expect(await dailyUsed(apis[i % 2]!, key)).toBe(known + i)
 
-    for (const { running } of apis) {
-      await expect.poll(() => running.output(), { timeout: 5_000 }).toContain('Redis answers')
-      const warnings = running
-        .output()
-        .split('\n')
-        .filter((line) => line.includes('Redis does not answer'))
-      expect(warnings).toHaveLength(2)
-    }
-  })
-})
+      for (const { running } of apis) {
+        await expect.poll(() => running.output(), { timeout: 5_000 }).toContain('Redis answers')
+        const warnings = running
+          .output()
+          .split('\n')
+          .filter((line) => line.includes('Redis does not answer'))
+        expect(warnings).toHaveLength(2)
+      }
+    })
+  },
+)
 
-describe('a process', () => {
+describe('a process', { timeout: 60_000 }, () => {
   it("keeps the day's count when it is stopped, and loses a few seconds of it when it is killed", async () => {
     const { key, workspaceId } = await newKey({ burst: 10_000, minute: 10_000 })
     const first = await startApi()
@@ -191,7 +197,7 @@ describe('a process', () => {
   })
 })
 
-describe('an operator', () => {
+describe('an operator', { timeout: 60_000 }, () => {
   const run = async (...words: string[]) => {
     const command = ['workspace', 'limits', ...words, '--json']
     const { code, output } = await plotbaseOnce(command, { DATABASE_URL: databaseUrl(address) })

@@ -17,20 +17,23 @@ declare module 'fastify' {
   }
 }
 
-/** Counts a request for whoever asks; throws when that is one too many. */
-export async function admit(
+/** Counts a request for whoever asks; throws when that is one too many. A promise only where others share the counts. */
+export function admit(
   limiter: Limiter,
   request: FastifyRequest,
   { principal }: Pick<Caller, 'principal'>,
   endpoint?: EndpointWindow,
-): Promise<Standing> {
-  const taken = principal
+): void | Promise<void> {
+  const standing = principal
     ? limiter.takeFor(principal, endpoint, routeOf(request))
     : limiter.takeFrom(request.ip)
-  const standing = taken instanceof Promise ? await taken : taken
+  if (standing instanceof Promise) return standing.then((later) => settle(request, later))
+  settle(request, standing)
+}
+
+function settle(request: FastifyRequest, standing: Standing): void {
   request.standing = standing
   if (!standing.admitted) throw tooMany(standing)
-  return standing
 }
 
 // Patterns, never addresses: what callers invent must not become rows.
@@ -56,7 +59,7 @@ export function limitRequests(app: FastifyInstance, limiter: Limiter, entrance: 
 
   const countMiss = async (request: FastifyRequest) =>
     admit(limiter, request, await authenticate(entrance, request.headers))
-  const countStranger = (request: FastifyRequest) => admit(limiter, request, { principal: undefined })
+  const countStranger = async (request: FastifyRequest) => admit(limiter, request, { principal: undefined })
 }
 
 const isAuthorization = ({ url }: FastifyRequest) => url.startsWith('/oauth/')
