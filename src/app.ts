@@ -12,7 +12,7 @@ import type { Clock } from './kernel/clock.ts'
 import { type Environment, environments, type Secrets } from './kernel/context.ts'
 import { Credentials } from './kernel/credentials.ts'
 import { createServer, refuseOtherMethods } from './kernel/http.ts'
-import { limitRequests } from './kernel/limits/admit.ts'
+import { admitWithin, limitRequests } from './kernel/limits/admit.ts'
 import { Limiter, type SharedCounters } from './kernel/limits/limiter.ts'
 import { Overload, type OverloadThresholds, shedLoad } from './kernel/limits/overload.ts'
 import { limitHeaders } from './kernel/limits/standing.ts'
@@ -77,12 +77,12 @@ export async function buildApp(deps: AppDeps): Promise<App> {
     const headersFor = (ip: string) => limitHeaders(limiter.look(ip))
     const app = createServer({ log, bodyLimitBytes, trustedProxies, headersFor })
     metrics.watch(app, environment)
-    shedLoad(app, overload)
+    shedLoad(app, overload, headersFor)
     const entrance = { credentials, environment, hosts: urls }
     limitRequests(app, limiter, entrance)
     mount(app, endpoints, {
       entrance,
-      limiter,
+      admit: admitWithin(limiter),
       sql,
       clock,
       log,

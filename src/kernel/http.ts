@@ -61,6 +61,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   app.setErrorHandler((error, request, reply) => {
     const known = asApiError(error as FastifyError)
     if (known.status >= 500) request.log.error({ err: error }, 'request failed')
+    if (!request.standing) reply.headers(options.headersFor(request.ip))
     return send(request, reply, errorAnswer(known, request.id))
   })
   app.setNotFoundHandler((request, reply) => send(request, reply, errorAnswer(nothingHere())))

@@ -9,8 +9,7 @@ import { envelope, errorAnswer, pickFields } from './envelope.ts'
 import { type ApiError, invalid, type Problem } from './errors.ts'
 import { etagOf, isUnchanged } from './etag.ts'
 import { once, readIdempotencyKey } from './idempotency.ts'
-import { admit } from './limits/admit.ts'
-import type { Limiter } from './limits/limiter.ts'
+import type { Admit } from './limits/admit.ts'
 import { endpointWindowOf } from './limits/plans.ts'
 import { parseQuery } from './query.ts'
 import type { Pool } from './sql.ts'
@@ -27,7 +26,7 @@ declare module 'fastify' {
 
 export interface PipelineDeps {
   entrance: Entrance
-  limiter: Limiter
+  admit: Admit
   sql: Pool
   clock: Clock
   log: Logger
@@ -42,11 +41,11 @@ export function mount(app: FastifyInstance, endpoints: Endpoint[], deps: Pipelin
     app.route({
       method: endpoint.method,
       url: endpoint.path,
-      config: { operationId: endpoint.operationId },
+      config: { operationId: endpoint.operationId, usageRoute: `${endpoint.method} ${endpoint.path}` },
       onRequest: async (request, reply) => {
         const caller = await authenticate(deps.entrance, request.headers)
         if (isBasic(request.headers)) announceSunset(reply)
-        const admitted = admit(deps.limiter, request, caller, endpointWindow)
+        const admitted = deps.admit(request, reply, caller, endpointWindow)
         if (admitted) await admitted
         if (!caller.principal || caller.refusal) throw caller.refusal
         request.principal = caller.principal

@@ -125,11 +125,17 @@ export class Limiter {
   }
 }
 
-const countersOf = (counters: Counters, { windows }: Budget, nowMs: number): Counter[] =>
-  windows.map((window) => counters.at(window, nowMs))
+function countersOf(counters: Counters, { windows }: Budget, nowMs: number): Counter[] {
+  const known: Counter[] = []
+  for (const window of windows) known.push(counters.at(window, nowMs))
+  return known
+}
 
-const isFull = ({ windows }: Budget, known: Counter[]): boolean =>
-  known.some(({ used }, place) => used >= windows[place]!.limit)
+function isFull({ windows }: Budget, known: Counter[]): boolean {
+  for (let place = 0; place < known.length; place++)
+    if (known[place]!.used >= windows[place]!.limit) return true
+  return false
+}
 
 function takeAlone(budget: Budget, known: Counter[], nowMs: number): Standing {
   const admitted = !isFull(budget, known)
@@ -137,10 +143,12 @@ function takeAlone(budget: Budget, known: Counter[], nowMs: number): Standing {
   return standingOf(budget, known, nowMs, admitted)
 }
 
-const standingOf = (budget: Budget, known: Counter[], atMs: number, admitted: boolean): Standing => ({
-  budget,
-  atMs,
-  used: known.map(({ used }) => used),
-  endsAtMs: known.map(({ endsAtMs }) => endsAtMs),
-  admitted,
-})
+function standingOf(budget: Budget, known: Counter[], atMs: number, admitted: boolean): Standing {
+  const used: number[] = []
+  const endsAtMs: number[] = []
+  for (const counter of known) {
+    used.push(counter.used)
+    endsAtMs.push(counter.endsAtMs)
+  }
+  return { budget, atMs, used, endsAtMs, admitted }
+}

@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import { errorAnswer } from '../envelope.ts'
 import { ApiError } from '../errors.ts'
 import { send } from '../pipeline.ts'
+import type { HeadersFor } from '../unroutable.ts'
 
 /** From when on new requests are refused; 0 for never. */
 export interface OverloadThresholds {
@@ -96,9 +97,10 @@ export class Overload {
 const alwaysAnswered = new Set(['/healthz', '/readyz', '/metrics'])
 
 /** Refuses new requests before anything is done for them, so that those in flight are finished. */
-export function shedLoad(app: FastifyInstance, overload: Overload): void {
+export function shedLoad(app: FastifyInstance, overload: Overload, headersFor: HeadersFor): void {
   app.addHook('onRequest', (request, reply, done) => {
     if (overload.reason() === undefined || isAlwaysAnswered(request)) return done()
+    reply.headers(headersFor(request.ip))
     send(request, reply, errorAnswer(tooBusy(), request.id))
   })
 }
