@@ -75,8 +75,9 @@ async function measure(): Promise<void> {
 function variant(name: string, sql: Pool, limits?: { shared?: RedisCounters }): Variant {
   const log = pino({ level: 'silent' })
   const credentials = new Credentials([apiKeyCredentials(sql, new Set())], membershipFinder(sql), clock)
-  const hosts = { production: 'http://127.0.0.1', sandbox: 'http://127.0.0.1' }
-  const entrance = { credentials, environment: 'production' as const, hosts }
+  const here = 'http://127.0.0.1'
+  const urls = { production: here, sandbox: here, auth: here }
+  const entrance = { credentials, environment: 'production' as const, urls }
   const usage = new UsageRecorder({ sql, clock, log, onDayKnown: () => {} })
   const limiter = new Limiter({ clock, onAdmitted: usage.count, ...limits })
   const server = createServer({ log, bodyLimitBytes: 1_048_576, trustedProxies: [], headersFor: () => ({}) })

@@ -1,17 +1,20 @@
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
+import { LastUsed } from './features/accounts/last-used.ts'
 import { membershipFinder } from './features/accounts/people.ts'
 import { apiKeyCredentials } from './features/api-keys/credential.ts'
 import { bootstrapKeyHashes } from './features/api-keys/queries.ts'
 import { serveHealth, type WorkerHealth } from './features/health/routes.ts'
 import { chapters, endpoints } from './features/index.ts'
 import { serveDocs } from './features/reference/docs.ts'
+import { sessionCredentials } from './features/sessions/queries.ts'
 import { UsageRecorder } from './features/usage/recorder.ts'
 import { createMetrics } from './infra/metrics.ts'
+import type { Entrance } from './kernel/authenticate.ts'
 import type { Clock } from './kernel/clock.ts'
 import { type Environment, environments, type Secrets } from './kernel/context.ts'
 import { Credentials } from './kernel/credentials.ts'
-import { createServer, refuseOtherMethods } from './kernel/http.ts'
+import { createServer, finishAndClose, refuseOtherMethods } from './kernel/http.ts'
 import { admitWithin, limitRequests } from './kernel/limits/admit.ts'
 import { Limiter, type SharedCounters } from './kernel/limits/limiter.ts'
 import { Overload, type OverloadThresholds, shedLoad } from './kernel/limits/overload.ts'
@@ -20,6 +23,8 @@ import { openApiDocument } from './kernel/openapi.ts'
 import { mount } from './kernel/pipeline.ts'
 import type { Pool } from './kernel/sql.ts'
 import { Totals } from './kernel/totals.ts'
+import { oauthCredentials } from './oauth/credential.ts'
+import { serveOAuth } from './oauth/routes.ts'
 import { version } from './version.ts'
 
 export interface AppDeps {
@@ -28,6 +33,8 @@ export interface AppDeps {
   log: Logger
   secrets: Secrets
   urls: Record<Environment, string>
+  /** Where people sign in and applications get their tokens. */
+  authUrl: string
   bodyLimitBytes: number
   worker?: WorkerHealth
   /** Where several processes share their counts; each counts on its own without it. */
@@ -44,14 +51,27 @@ export interface App {
   /** One server per environment, on the same parts. */
   servers: Record<Environment, FastifyInstance>
   usage: UsageRecorder
+  /** Writes down when keys and people were last seen; done by itself every minute. */
+  flushLastUsed(): Promise<void>
   close(): Promise<void>
 }
 
 /** Builds the whole product, the same for production and for tests. */
 export async function buildApp(deps: AppDeps): Promise<App> {
-  const { sql, clock, log, secrets, urls } = deps
+  const { sql, clock, log, secrets } = deps
+  const urls = { ...deps.urls, auth: deps.authUrl }
   const exemptKeys = new Set(await bootstrapKeyHashes(sql))
-  const credentials = new Credentials([apiKeyCredentials(sql, exemptKeys)], membershipFinder(sql), clock)
+  const credentials = new Credentials(
+    [apiKeyCredentials(sql, exemptKeys), sessionCredentials(sql), oauthCredentials(sql)],
+    membershipFinder(sql),
+    clock,
+  )
+  const lastUsed = new LastUsed(clock)
+  const flushLastUsed = () => lastUsed.flush(sql)
+  const flushing = setInterval(
+    () => flushLastUsed().catch((error) => log.warn({ err: error }, 'could not note when keys were used')),
+    60_000,
+  ).unref()
   // Also on every reconnect: what was notified meanwhile is unknown.
   const listening = await sql.listen(
     'plotbase_credentials',
@@ -78,7 +98,8 @@ export async function buildApp(deps: AppDeps): Promise<App> {
     const app = createServer({ log, bodyLimitBytes, trustedProxies, headersFor })
     metrics.watch(app, environment)
     shedLoad(app, overload, headersFor)
-    const entrance = { credentials, environment, hosts: urls }
+    const noteUse: Entrance['noteUse'] = (home, acting) => lastUsed.note(home, acting)
+    const entrance = { credentials, environment, urls, noteUse }
     limitRequests(app, limiter, entrance)
     mount(app, endpoints, {
       entrance,
@@ -90,7 +111,16 @@ export async function buildApp(deps: AppDeps): Promise<App> {
       secrets,
     })
     refuseOtherMethods(app, endpoints)
-    serveDocs(app, referenceOf(urls))
+    if (environment === 'production')
+      serveOAuth(app, {
+        sql,
+        clock,
+        log,
+        secrets,
+        authUrl: deps.authUrl,
+        forgetCredentials: () => credentials.forgetAll(),
+      })
+    serveDocs(app, referenceOf(deps.urls))
     serveHealth(app, {
       sql,
       registry: metrics.registry,
@@ -105,8 +135,11 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   return {
     servers,
     usage,
+    flushLastUsed,
     close: async () => {
-      await Promise.all(Object.values(servers).map((server) => server.close()))
+      await Promise.all(Object.values(servers).map(finishAndClose))
+      clearInterval(flushing)
+      await flushLastUsed()
       overload.stop()
       await usage.stop().catch((error) => log.warn({ err: error }, 'the last usage could not be written'))
       await listening.unlisten()

@@ -53,6 +53,15 @@ export const settings = {
     ['http:', 'https:'],
     'How clients reach the sandbox. Made from host and port unless given.',
   ),
+  AUTH_URL: urlOf(
+    ['http:', 'https:'],
+    'How browsers reach the sign-in pages and applications the OAuth endpoints. `BASE_URL` unless given.',
+  ),
+  SMTP_URL: urlOf(
+    ['smtp:', 'smtps:'],
+    'The mail server, such as `smtps://user:password@mail.example.com`. Without it mail is kept and shown by `plotbase mail`.',
+  ),
+  MAIL_FROM: plain('The sender of mail.', 'Plotbase <no-reply@localhost>'),
   LOG_LEVEL: choiceOf(
     ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
     'How much to log, as JSON lines on standard output.',
@@ -86,14 +95,20 @@ export function loadConfig(env: Record<string, string | undefined>) {
   const host = read('HOST', settings.HOST) ?? (local ? '127.0.0.1' : '0.0.0.0')
   const productionPort = read('PORT', settings.PORT)!
   const sandboxPort = read('SANDBOX_PORT', settings.SANDBOX_PORT)!
+  const baseUrl = read('BASE_URL', settings.BASE_URL) ?? addressOf(host, productionPort)
   return {
     /** On one machine, with the embedded PostgreSQL. */
     local,
     host,
     ports: { production: productionPort, sandbox: sandboxPort },
     urls: {
-      production: read('BASE_URL', settings.BASE_URL) ?? addressOf(host, productionPort),
+      production: baseUrl,
       sandbox: read('SANDBOX_URL', settings.SANDBOX_URL) ?? addressOf(host, sandboxPort),
+    },
+    authUrl: read('AUTH_URL', settings.AUTH_URL) ?? baseUrl,
+    mail: {
+      smtpUrl: read('SMTP_URL', settings.SMTP_URL),
+      from: read('MAIL_FROM', settings.MAIL_FROM)!,
     },
     dataDir: resolve(read('DATA_DIR', settings.DATA_DIR)!),
     databaseUrl,

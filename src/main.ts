@@ -1,6 +1,9 @@
+import { account } from './cli/account.ts'
 import { type Command, helpOf, parseCommand, UsageError } from './cli/command.ts'
 import { keys } from './cli/keys.ts'
+import { mail } from './cli/mail.ts'
 import { migrate } from './cli/migrate.ts'
+import { sandbox } from './cli/sandbox.ts'
 import { workspace } from './cli/workspace.ts'
 import { StartError } from './kernel/start-error.ts'
 import { version } from './version.ts'
@@ -29,6 +32,9 @@ const commands: Record<string, Command> = {
   migrate,
   keys,
   workspace,
+  account,
+  sandbox,
+  mail,
 }
 
 const overview = () =>

@@ -1,6 +1,11 @@
 import type { Logger } from 'pino'
+import { forgetExpiredSignIns } from './features/accounts/expire.ts'
 import { forgetOldAnswers } from './features/idempotency/expire.ts'
+import { refreshScores } from './features/leads/score-refresh.ts'
+import { forgetOldMail, sendMail } from './features/mail/send.ts'
+import { resetDueSandboxes } from './features/sandbox/reset.ts'
 import { forgetOldUsage } from './features/usage/queries.ts'
+import type { Mailer } from './infra/mailer.ts'
 import type { Clock } from './kernel/clock.ts'
 import type { Secrets } from './kernel/context.ts'
 import type { Pool } from './kernel/sql.ts'
@@ -10,6 +15,10 @@ export interface WorkerDeps {
   clock: Clock
   log: Logger
   secrets: Secrets
+  /** Whether a reset sandbox is filled with demo data again. */
+  demoData: boolean
+  /** Undefined where no mail server is configured: mail is then kept. */
+  mailer: Mailer | undefined
 }
 
 /** Something done again and again. It must stand being run by several processes at once and being killed at any moment. */
@@ -22,6 +31,11 @@ export interface Loop {
 /** Everything that happens without a request. */
 const loops: Loop[] = [
   { name: 'forget old idempotent answers', everyMs: 600_000, run: forgetOldAnswers },
+  { name: 'forget expired sign-ins and tokens', everyMs: 300_000, run: forgetExpiredSignIns },
+  { name: 'send mail', everyMs: 2_000, run: sendMail },
+  { name: 'forget old mail', everyMs: 3_600_000, run: forgetOldMail },
+  { name: 'reset sandboxes', everyMs: 30_000, run: resetDueSandboxes },
+  { name: 'refresh lead scores', everyMs: 60_000, run: refreshScores },
   { name: 'forget old usage', everyMs: 3_600_000, run: forgetOldUsage },
 ]
 

@@ -83,3 +83,50 @@ export async function inviteGuest(
   if (teamId) await sql`update agents set team_id = ${teamId} where id = ${agentId}`
   return { agentId, home, asGuest: { as: home.adminKey, headers: { 'x-workspace-id': workspaceId } } }
 }
+
+export const aLead = { name: 'Amina Haddad', email: 'amina@example.com' }
+
+export async function createLead(harness: Harness, body: object = {}, as?: string): Promise<Answered> {
+  const asker = as === undefined ? {} : { as }
+  const { data } = await harness.scenario({
+    ...asker,
+    post: '/v1/leads',
+    body: { ...aLead, ...body },
+    status: 201,
+  })
+  return data
+}
+
+/** An agent who has joined, without the way through an invitation. */
+export async function insertAgent(
+  { sql, clock, tenant }: Harness,
+  agent: { name?: string; role?: Role; rate?: number; status?: string } = {},
+): Promise<string> {
+  const now = clock.now()
+  const id = newId('agent', now)
+  const { name = 'Sara Almeida', role = 'agent', rate = null, status = 'active' } = agent
+  await sql`
+    insert into agents (workspace_id, id, email, name, role, status, commission_rate, created_at, updated_at)
+    values (${tenant.production.id}, ${id}, ${`${id}@example.com`}, ${name}, ${role}, ${status}, ${rate}, ${now}, ${now})`
+  return id
+}
+
+/** A property with a unit that can be sold. */
+export async function createStock(
+  harness: Harness,
+  unit: object = {},
+): Promise<{ property: Answered; unit: Answered }> {
+  const property = await createProperty(harness)
+  return { property, unit: await createUnit(harness, property.id, unit) }
+}
+
+/** The deal that winning this lead opens. */
+export async function winLead(harness: Harness, leadId: string, body: object): Promise<Answered> {
+  await harness.scenario({
+    post: `/v1/leads/${leadId}/won`,
+    body: { deal_value: 400_000, ...body },
+    status: 200,
+  })
+  const { data } = await harness.scenario({ get: `/v1/deals?lead_id=${leadId}&status=open`, status: 200 })
+  return data[0]
+}

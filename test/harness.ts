@@ -16,6 +16,9 @@ import { ManualClock } from './clock.ts'
 import { databaseNamed, templateName } from './global-setup.ts'
 import { runScenario, type Scenario, type ScenarioAnswer } from './scenario.ts'
 
+/** The password of everybody in tests. */
+export const password = 'correct horse battery'
+
 export { ManualClock }
 
 export interface Tenant {
@@ -25,6 +28,7 @@ export interface Tenant {
   /** The owner as an agent of the sandbox. */
   sandboxOwnerId: string
   accountId: string
+  ownerEmail: string
   adminKey: string
   testKey: string
 }
@@ -65,6 +69,7 @@ export class Harness {
       log,
       secrets: this.secrets,
       urls: this.urls,
+      authUrl: this.urls.production,
       bodyLimitBytes: 1_048_576,
       requestsPerAddress: 1_000_000,
       ...deps,
@@ -82,13 +87,14 @@ export class Harness {
     const now = this.clock.now()
     const pair = await insertWorkspacePair(this.sql, { customLimits: generous, ...workspace }, now)
     const person = { email: `owner-${randomBytes(4).toString('hex')}@example.com`, name: 'Olivia Owner' }
-    const accountId = await insertAccount(this.sql, { ...person, password: 'correct horse battery' }, now)
+    const accountId = await insertAccount(this.sql, { ...person, password }, now)
     const member = { ...person, accountId, role: 'owner' as const }
     const ownerId = await insertMembership(this.sql, { ...member, workspaceId: pair.production.id }, now)
     const sandboxOwnerId = await insertMembership(this.sql, { ...member, workspaceId: pair.sandbox.id }, now)
     return {
       ...pair,
       accountId,
+      ownerEmail: person.email,
       ownerId,
       sandboxOwnerId,
       adminKey: await this.createKey(pair.production, scopes, ownerId),
@@ -108,6 +114,17 @@ export class Harness {
       this.clock.now(),
     )
     return token
+  }
+
+  /** Signs a person in: their session token. */
+  async signIn(email = this.tenant.ownerEmail): Promise<string> {
+    const { data } = await this.scenario({
+      as: null,
+      post: '/v1/sessions',
+      body: { email, password },
+      status: 201,
+    })
+    return data.token
   }
 
   server(environment: Environment = 'production') {

@@ -19,6 +19,7 @@ export function aPrincipal(plan: Plan, customLimits: CustomLimits | null = null)
       currency: 'USD',
       customLimits,
     },
+    granted: new Set(scopes),
     scopes: new Set(scopes),
     accountId: null,
     agentId: null,

@@ -3,6 +3,7 @@ import { type App, buildApp } from '../app.ts'
 import type { Config } from '../config.ts'
 import { bootstrap, type FirstStart } from '../features/workspaces/bootstrap.ts'
 import { createLog } from '../infra/log.ts'
+import { createMailer } from '../infra/mailer.ts'
 import { migrate } from '../infra/migrate.ts'
 import { type OpenDatabase, openDatabase } from '../infra/open-database.ts'
 import { RedisCounters } from '../infra/redis-counters.ts'
@@ -48,11 +49,18 @@ export async function run(config: Config, parts: Parts): Promise<void> {
     const secrets = createSecrets(await secretKeys(config))
     let worker: Worker | undefined
     if (parts.worker) {
-      worker = startWorker({ sql, clock, log, secrets })
+      worker = startWorker({
+        sql,
+        clock,
+        log,
+        secrets,
+        demoData: config.demoData,
+        mailer: createMailer(config.mail),
+      })
       steps.push(() => worker!.stop())
     }
     if (parts.api) {
-      const { urls, bodyLimitBytes, trustedProxies, overload } = config
+      const { urls, authUrl, bodyLimitBytes, trustedProxies, overload } = config
       const sharedCounters = config.redisUrl ? new RedisCounters(config.redisUrl, log) : undefined
       if (sharedCounters) {
         steps.push(async () => sharedCounters.close())
@@ -64,6 +72,7 @@ export async function run(config: Config, parts: Parts): Promise<void> {
         log,
         secrets,
         urls,
+        authUrl,
         bodyLimitBytes,
         trustedProxies,
         overload,
@@ -124,6 +133,6 @@ function announce(
 ): void {
   const seconds = Math.round(performance.now() / 100) / 10
   const summary = { ...parts, production: config.urls.production, sandbox: config.urls.sandbox, seconds }
-  if (!config.local) return log.info(summary, 'started')
-  if (parts.api) process.stdout.write(banner(config, first, seconds))
+  if (!config.local) log.info(summary, 'started')
+  else if (parts.api) process.stdout.write(banner(config, first, seconds))
 }

@@ -38,4 +38,11 @@ const create = ({ options, json }: CommandInput) =>
     print({ id: production.id, sandbox_id: sandbox.id, name, plan, currency }, json)
   })
 
-const list = ({ json }: CommandInput) => withDatabase(async (sql) => print(await listWorkspaces(sql), json))
+const list = ({ json }: CommandInput) =>
+  withDatabase(async (sql) => {
+    const rows = await listWorkspaces(sql)
+    print(
+      rows.map(({ custom_limits: _, ...row }) => row),
+      json,
+    )
+  })

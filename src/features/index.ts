@@ -1,19 +1,73 @@
 import type { Endpoint } from '../kernel/endpoint.ts'
+import { agentRoutes } from './agents/routes.ts'
+import { Agent } from './agents/schema.ts'
+import { apiKeyRoutes } from './api-keys/routes.ts'
+import { ApiKey } from './api-keys/schema.ts'
+import { dealRoutes } from './deals/routes.ts'
+import { Commission, Deal, Invoice } from './deals/schema.ts'
+import { Activity, Note } from './leads/activity-schema.ts'
+import { leadRoutes } from './leads/routes.ts'
+import { Lead } from './leads/schema.ts'
+import { oauthClientRoutes } from './oauth-clients/routes.ts'
+import { OAuthClient } from './oauth-clients/schema.ts'
+import { passwordResetRoutes } from './password-resets/routes.ts'
+import { pipelineRoutes } from './pipeline/routes.ts'
 import { propertyRoutes } from './properties/routes.ts'
 import { Property } from './properties/schema.ts'
+import { sessionRoutes } from './sessions/routes.ts'
+import { teamRoutes } from './teams/routes.ts'
+import { Team } from './teams/schema.ts'
+
 import { unitRoutes } from './units/routes.ts'
 import { Unit } from './units/schema.ts'
 import { usageRoutes } from './usage/routes.ts'
+import { workspaceRoutes } from './workspaces/routes.ts'
+import { WorkspaceRecord } from './workspaces/schema.ts'
 
 /** Every operation of the API. What is not in this list does not exist. */
-export const endpoints: Endpoint[] = [...propertyRoutes, ...unitRoutes, ...usageRoutes]
+export const endpoints: Endpoint[] = [
+  ...propertyRoutes,
+  ...unitRoutes,
+  ...leadRoutes,
+  ...pipelineRoutes,
+  ...dealRoutes,
+  ...agentRoutes,
+  ...teamRoutes,
+  ...workspaceRoutes,
+  ...apiKeyRoutes,
+  ...oauthClientRoutes,
+  ...sessionRoutes,
+  ...passwordResetRoutes,
+  ...usageRoutes,
+]
 
 /** Every resource that has a table of its own. */
-export const resources = [Property, Unit]
+export const resources = [
+  Property,
+  Unit,
+  Lead,
+  Activity,
+  Note,
+  Deal,
+  Commission,
+  Invoice,
+  Agent,
+  Team,
+  ApiKey,
+  OAuthClient,
+]
 
 /** The chapters of the reference. */
 export const chapters = [
   { name: 'Properties', description: Property.description },
   { name: 'Units', description: Unit.description },
+  { name: 'Leads', description: Lead.description },
+  { name: 'Deals', description: Deal.description },
+  { name: 'Agents', description: Agent.description },
+  { name: 'Teams', description: Team.description },
+  { name: 'Workspace', description: WorkspaceRecord.description },
+  { name: 'API keys', description: ApiKey.description },
+  { name: 'OAuth clients', description: OAuthClient.description },
+  { name: 'Sessions', description: 'Signing in and out as a person.' },
   { name: 'Usage', description: 'What is left of the limits, and what was asked by whom.' },
 ]

@@ -68,7 +68,7 @@ describe('a credential', () => {
     for (let at = 'pb_live_'.length; at < key.length; at++) {
       const wrong = mistyped(key, at)
       expect(isMistyped(wrong), `character ${at}`).toBe(true)
-      expect(await keys.find(wrong, hashToken(wrong))).toBeUndefined()
+      expect(await keys.find(wrong, hashToken(wrong), 'production')).toBeUndefined()
     }
     expect(sql).not.toHaveBeenCalled()
     await scenario({ as: mistyped(key, 20), get: list, ...unauthorized })

@@ -1,18 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Environment, Principal } from './context.ts'
+import type { Environment, Principal, Urls } from './context.ts'
+import { sessionCookie } from './cookie.ts'
 import type { Credentials } from './credentials.ts'
 import { ApiError, forbidden, unauthorized } from './errors.ts'
 import { isId } from './ids.ts'
 
-export interface Hosts {
-  production: string
-  sandbox: string
-}
-
 export interface Entrance {
   credentials: Credentials
   environment: Environment
-  hosts: Hosts
+  urls: Urls
+  /** Told of every credential that got in: as it is at home, and as it acts now. */
+  noteUse?(home: Principal, acting: Principal): void
 }
 
 /** Who asks. Whoever is refused with a valid credential is still known, so that the refusal counts for them. */
@@ -22,16 +20,22 @@ export interface Caller {
 }
 
 /** The checks every request passes before it is anybody, in their order. */
-export async function authenticate(entrance: Entrance, headers: IncomingHttpHeaders): Promise<Caller> {
+export async function authenticate(
+  entrance: Entrance,
+  headers: IncomingHttpHeaders,
+  method: string,
+): Promise<Caller> {
   let principal: Principal | undefined
   try {
-    const token = readToken(headers.authorization)
+    const token = readToken(headers.authorization) ?? readCookie(entrance, headers, method)
     refuseOtherEnvironment(entrance, token)
-    principal = await entrance.credentials.find(token)
-    if (!principal)
+    const found = await entrance.credentials.find(token, entrance.environment)
+    if (!found)
       throw unauthorized('The token is invalid, expired or revoked. Check that it was copied whole.')
-    principal = await selectWorkspace(entrance, principal, headers['x-workspace-id'])
+    principal = found
+    principal = await selectWorkspace(entrance, found, headers['x-workspace-id'])
     requireApiAccess(principal)
+    entrance.noteUse?.(found, principal)
     return { principal, refusal: undefined }
   } catch (error) {
     if (error instanceof ApiError) return { principal, refusal: error }
@@ -41,9 +45,8 @@ export async function authenticate(entrance: Entrance, headers: IncomingHttpHead
 
 export const isBasic = (headers: IncomingHttpHeaders) => /^basic /i.test(headers.authorization ?? '')
 
-function readToken(authorization: string | undefined): string {
-  if (!authorization)
-    throw unauthorized('Send your API key or access token as "Authorization: Bearer <token>".')
+function readToken(authorization: string | undefined): string | undefined {
+  if (!authorization) return undefined
   const [, scheme, value] = /^(bearer|basic) +(\S+) *$/i.exec(authorization) ?? []
   if (!scheme || !value) throw unauthorized('The Authorization header must read "Bearer <token>".')
   return scheme.toLowerCase() === 'bearer' ? value : basicUser(value)
@@ -55,26 +58,45 @@ function basicUser(encoded: string): string {
   return user ?? ''
 }
 
+/** A browser sends the cookie by itself, so a write must also come from a page of ours. */
+function readCookie(entrance: Entrance, headers: IncomingHttpHeaders, method: string): string {
+  const token = sessionCookie(headers.cookie)
+  if (!token) throw unauthorized('Send your API key or access token as "Authorization: Bearer <token>".')
+  const isWrite = method !== 'GET' && method !== 'HEAD'
+  if (isWrite && !isOwnOrigin(headers, entrance.urls[entrance.environment])) {
+    throw forbidden('A session cookie is accepted for changes from our own pages only. Send a bearer token.')
+  }
+  return token
+}
+
+/** Whether the page that sent the request was served by this host. */
+export function isOwnOrigin({ origin, host }: IncomingHttpHeaders, url: string): boolean {
+  if (!origin || !URL.canParse(origin)) return false
+  // The address in the configuration, or the one that the browser itself used, such as localhost.
+  return origin === new URL(url).origin || new URL(origin).host === host
+}
+
 const keyEnvironments: Record<string, Environment> = { pb_live_: 'production', pb_test_: 'sandbox' }
 
 // Told before any look-up: the prefix alone shows the mistake, and the answer reveals nothing about the key.
-function refuseOtherEnvironment({ environment, hosts }: Entrance, token: string): void {
+function refuseOtherEnvironment({ environment, urls }: Entrance, token: string): void {
   const kind = token.slice(0, 8)
   const belongsTo = keyEnvironments[kind]
   if (!belongsTo || belongsTo === environment) return
-  throw forbidden(`Keys that start with ${kind} work on the ${belongsTo} host only: use ${hosts[belongsTo]}.`)
+  throw forbidden(`Keys that start with ${kind} work on the ${belongsTo} host only: use ${urls[belongsTo]}.`)
 }
 
 // One sentence for every way this can fail, so that workspace ids can't be probed.
 async function selectWorkspace(
-  { credentials, environment }: Entrance,
+  { credentials, environment, urls }: Entrance,
   principal: Principal,
   header: string | string[] | undefined,
 ): Promise<Principal> {
-  if (header === undefined || header === principal.workspace.id) {
-    if (principal.workspace.environment === environment) return principal
+  const { workspace } = principal
+  if (header === undefined || header === workspace.id) {
+    if (workspace.environment === environment) return principal
     throw forbidden(
-      `This token belongs to a ${principal.workspace.environment} workspace and does not work on the ${environment} host.`,
+      `This token belongs to a ${workspace.environment} workspace: use ${urls[workspace.environment]}.`,
     )
   }
   const other =

@@ -4,8 +4,8 @@ import { holds, type Scope } from './scopes.ts'
 
 export const may = (principal: Principal, scope: Scope): boolean => holds(principal.scopes, scope)
 
-export function requireScopes(principal: Principal, needed: readonly Scope[] | 'any'): void {
-  if (needed === 'any') return
+export function requireScopes(principal: Principal, needed: readonly Scope[] | 'any' | 'none'): void {
+  if (needed === 'any' || needed === 'none') return
   const missing = needed.filter((scope) => !may(principal, scope))
   if (missing.length === 0) return
   throw forbidden(

@@ -27,7 +27,10 @@ export interface Principal {
   kind: 'api_key' | 'session' | 'oauth'
   credentialId: string
   workspace: Workspace
+  /** What it may do here: what was granted, cut by the person's role. */
   scopes: ReadonlySet<Scope>
+  /** What was granted, whatever the role: the measure in another workspace, where the role may differ. */
+  granted: ReadonlySet<Scope>
   /** The person behind the credential: for a key, whoever created it. */
   accountId: string | null
   agentId: string | null
@@ -42,10 +45,16 @@ export interface Secrets {
   open(sealed: string): string
 }
 
+/** How the world reaches us. */
+export type Urls = Record<Environment | 'auth', string>
+
 /** Everything one request carries through the layers. */
 export interface Context {
   readonly requestId: string
   readonly principal: Principal
+  /** The host that was asked. */
+  readonly environment: Environment
+  readonly urls: Urls
   readonly clock: Clock
   readonly log: Logger
   /** The pool, or the request's own transaction where it has one. */
@@ -53,6 +62,9 @@ export interface Context {
   readonly totals: Totals
   readonly secrets: Secrets
 }
+
+/** The same, of an operation that asks for no credential: there is nobody yet. */
+export type OpenContext = Omit<Context, 'principal'>
 
 /** The door to a workspace's tables: statements run in it, and nothing else reaches them. */
 export interface Tx {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Clock } from './clock.ts'
-import type { Principal } from './context.ts'
+import type { Environment, Principal } from './context.ts'
 
 /** A credential as it was found, before it is checked against the request. */
 export interface Credential {
@@ -11,8 +11,11 @@ export interface Credential {
 /** One way of getting in: API keys, sessions, OAuth tokens. Each feature brings its own. */
 export interface CredentialKind {
   recognises(token: string): boolean
-  /** Undefined for a token that is unknown, mistyped or revoked. */
-  find(token: string, tokenHash: string): Promise<Credential | undefined>
+  /**
+   * Undefined for a token that is unknown, mistyped or revoked. The environment is that of the host
+   * asked: a person's session works on both, in another workspace on each.
+   */
+  find(token: string, tokenHash: string, environment: Environment): Promise<Credential | undefined>
 }
 
 /** The person's place in another workspace; undefined where they have none. */
@@ -37,11 +40,13 @@ export class Credentials {
     this.#clock = clock
   }
 
-  async find(token: string): Promise<Principal | undefined> {
+  async find(token: string, environment: Environment): Promise<Principal | undefined> {
     const kind = this.#kinds.find((candidate) => candidate.recognises(token))
     if (!kind) return undefined
     const tokenHash = hashToken(token)
-    const credential = await this.#remember(tokenHash, () => kind.find(token, tokenHash))
+    const credential = await this.#remember(`${environment} ${tokenHash}`, () =>
+      kind.find(token, tokenHash, environment),
+    )
     if (!credential || isPast(credential.expiresAt, this.#clock)) return undefined
     return credential.principal
   }

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Context } from './context.ts'
+import type { Context, OpenContext } from './context.ts'
 import type { ErrorCode } from './errors.ts'
 import type { Create, Fields, JsonSchema, Update } from './fields.ts'
 import type { Standing } from './limits/standing.ts'
@@ -18,8 +18,14 @@ export interface Endpoint {
   tag: string
   summary: string
   description?: string
-  /** Every one of them; `any` for whatever credential is valid. */
-  scopes: readonly Scope[] | 'any'
+  /** Every one of them; `any` for whatever credential is valid; `none` for operations before there is a credential. */
+  scopes: readonly Scope[] | 'any' | 'none'
+  /**
+   * Whether it can end or narrow somebody's access. This process then forgets what it remembers of
+   * credentials before it answers; others hear of it a moment later. Unless said otherwise: writes that
+   * need `admin` or `write:agents`.
+   */
+  endsAccess?: boolean
   query: Params
   /** Undefined where the operation takes no body. */
   body: BodySpec | undefined
@@ -37,14 +43,16 @@ export interface BodySpec {
 }
 
 /** A request after every check: what a handler works with. */
-export interface Call<Q = Record<string, unknown>, B = unknown> {
-  ctx: Context
+export interface Call<Q = Record<string, unknown>, B = unknown, C = Context> {
+  ctx: C
   params: Record<string, string>
   query: Q
   body: B
   headers: IncomingHttpHeaders
   /** Path and query as they were sent, for links. */
   url: string
+  /** Where the request came from. */
+  address: string
   /** Where the workspace stands within its limits, this request included. */
   standing: Standing
 }
@@ -62,17 +70,24 @@ export interface Answer {
   version?: number
 }
 
-interface Declaration<P extends Params, B> extends Omit<Endpoint, 'query' | 'body' | 'errors' | 'handle'> {
+interface Declaration<P extends Params, B, C = Context>
+  extends Omit<Endpoint, 'query' | 'body' | 'errors' | 'handle' | 'scopes'> {
   query?: P
   body?: BodySpec & { type?: B }
   errors?: Endpoint['errors']
-  handle(call: Call<Parsed<P>, B>): Promise<Answer>
+  handle(call: Call<Parsed<P>, B, C>): Promise<Answer>
 }
 
 /** Declares an operation; the handler's types follow from the declaration. */
 export const endpoint = <P extends Params = Record<never, never>, B = undefined>(
-  declaration: Declaration<P, B>,
+  declaration: Declaration<P, B> & { scopes: readonly Scope[] | 'any' },
 ): Endpoint => ({ query: {}, body: undefined, errors: {}, ...declaration }) as Endpoint
+
+/** Declares an operation that anybody may call, such as signing in. Its handler has no principal to look at. */
+export const openEndpoint = <P extends Params = Record<never, never>, B = undefined>(
+  declaration: Declaration<P, B, OpenContext>,
+): Endpoint =>
+  ({ query: {}, body: undefined, errors: {}, scopes: 'none', ...declaration }) as unknown as Endpoint
 
 /** A body with fields of its own, such as that of an action. */
 export const bodyOf = <const F extends Fields>(fields: F): BodySpec & { type?: Create<F> } => ({
@@ -84,7 +99,7 @@ export const bodyOf = <const F extends Fields>(fields: F): BodySpec & { type?: C
 export const createBody = <F extends Fields>(resource: BodySource<F>): BodySpec & { type?: Create<F> } => ({
   schema: resource.schema.create,
   example: createExampleOf(resource.fields),
-  prepare: resource.withoutReadOnly,
+  prepare: (body) => resource.withoutReadOnly(body, 'create'),
 })
 
 export const updateBody = <F extends Fields>(
@@ -93,7 +108,7 @@ export const updateBody = <F extends Fields>(
 ): BodySpec & { type?: Update<F> } => ({
   schema: resource.schema.update,
   example,
-  prepare: resource.withoutReadOnly,
+  prepare: (body) => resource.withoutReadOnly(body, 'update'),
 })
 
 type BodySource<F extends Fields> = Pick<Resource, 'schema' | 'withoutReadOnly'> & { fields: F }

@@ -21,6 +21,8 @@ export interface Marks {
   readonly always?: boolean
   /** Set by the service; sent back by a client, it is ignored. */
   readonly readOnly?: boolean
+  /** Has a fixed value at first, whatever is sent then; changes later. */
+  readonly updateOnly?: boolean
   readonly default?: unknown
   /** No column of its own: the resource's queries compute it. */
   readonly derived?: boolean
@@ -46,7 +48,9 @@ export interface Fields {
   readonly [name: string]: Field
 }
 
-type Present<M> = M extends { required: true } | { always: true } | { default: NonNullable<unknown> } ? true : false
+type Present<M> = M extends { required: true } | { always: true } | { default: NonNullable<unknown> }
+  ? true
+  : false
 type ValueOf<X> = X extends Leaf<infer T> ? T : X extends Group<infer F> ? Read<F> : never
 type OrNull<X extends Field, T> = Present<X['marks']> extends true ? T : T | null
 
@@ -58,10 +62,13 @@ type WritableKeys<F extends Fields> = {
 type RequiredKeys<F extends Fields> = {
   [K in WritableKeys<F>]: F[K]['marks'] extends { required: true } ? K : never
 }[WritableKeys<F>]
+type CreateKeys<F extends Fields> = {
+  [K in WritableKeys<F>]: F[K]['marks'] extends { updateOnly: true } ? never : K
+}[WritableKeys<F>]
 type SentValue<X> = X extends Leaf<infer T> ? T : X extends Group<infer F> ? Create<F> : never
 
 export type Create<F extends Fields> = { [K in RequiredKeys<F>]: SentValue<F[K]> } & {
-  [K in Exclude<WritableKeys<F>, RequiredKeys<F>>]?: SentValue<F[K]> | null
+  [K in Exclude<CreateKeys<F>, RequiredKeys<F>>]?: SentValue<F[K]> | null
 }
 
 type PatchValue<X> = X extends Leaf<infer T> ? T : X extends Group<infer F> ? Partial<Create<F>> : never
@@ -99,12 +106,34 @@ export const choice = <const V extends readonly string[], const M extends Marks>
   marks: M,
 ) => leaf<V[number], M>({ type: 'string', enum: values }, pg, marks)
 
-export const reference = <const M extends Marks>(prefix: Prefix, marks: M) =>
+export const reference = <const M extends Marks>(prefix: Prefix, marks: M) => referenceTo([prefix], marks)
+
+/** An id of one of several kinds. */
+export const referenceTo = <const M extends Marks>(kinds: readonly Prefix[], marks: M) =>
   leaf<string, M>(
-    { type: 'string', format: 'text', minLength: 1, maxLength: 80, pattern: `^${prefix}_` },
+    {
+      type: 'string',
+      format: 'text',
+      minLength: 1,
+      maxLength: 80,
+      pattern: kinds.length === 1 ? `^${kinds[0]}_` : `^(${kinds.join('|')})_`,
+    },
     'text',
     marks,
   )
+
+/** What a caller reads when a text does not have its form, by the pattern. */
+export const formHints = new Map<string, string>()
+
+/** A text of a certain form; `hint` says which, as in "must be …". */
+export const textOfForm = <const M extends Marks>(pattern: string, hint: string, marks: M) => {
+  formHints.set(pattern, hint)
+  return leaf<string, M>({ type: 'string', pattern, maxLength: maxNameLength }, 'text', marks)
+}
+
+/** An object whose names are not known beforehand. */
+export const freeObject = <const M extends Marks>(marks: M) =>
+  leaf<Record<string, unknown>, M>({ type: 'object' }, 'json', marks)
 
 export const number = <const M extends Marks>(range: { min: number; max: number }, marks: M) =>
   leaf<number, M>({ type: 'number', minimum: range.min, maximum: range.max }, 'numeric', marks)

@@ -5,6 +5,8 @@ import { type Fragment, raw, type Sql } from './sql.ts'
 export interface Filter<T = unknown> {
   param: Param<T>
   where(sql: Sql, value: T): Fragment
+  /** Its index finds the rows, but not in the order of any list: see listPage. */
+  gathers?: boolean
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: filters of different value types stand in one table
@@ -50,6 +52,7 @@ export const anyOf = <const V extends readonly string[]>(
 })
 
 export const hasAny = (column: string, description: string): Filter<string[]> => ({
+  gathers: true,
   param: listParam(description),
   where: (sql, wanted) => sql`${raw(sql, `${column} &&`)} ${wanted}::text[]`,
 })
@@ -66,12 +69,21 @@ export const sameText = (columns: string[], description: string): Filter<string>
 export const contains = (columns: string[], description: string): Filter<string> => ({
   param: textParam(description),
   where: (sql, value) => {
-    const pattern = `%${value.replace(/[\\%_]/g, '\\$&')}%`
+    const pattern = `%${escapedPattern(value)}%`
     return columns
       .map((column) => sql`${raw(sql, column)} ilike ${pattern}`)
       .reduce((any, one) => sql`(${any} or ${one})`)
   },
 })
+
+/** The same of one column that holds lower-case text, with a trigram index. */
+export const containsLower = (column: string, description: string): Filter<string> => ({
+  gathers: true,
+  param: textParam(description),
+  where: (sql, value) => sql`${raw(sql, column)} like '%' || lower(${escapedPattern(value)}) || '%'`,
+})
+
+const escapedPattern = (text: string) => text.replace(/[\\%_]/g, '\\$&')
 
 export const onOrAfterDay = (column: string, description: string): Filter<string> => ({
   param: dayParam(description),

@@ -7,7 +7,8 @@ import type { Pool, Transaction } from './sql.ts'
 /*
  * A POST with an Idempotency-Key runs in a transaction of its own that also keeps the answer, so
  * that a crash at any moment leaves both or neither. A request is "in flight" while its transaction
- * holds the key's advisory lock; a killed process releases it by dying.
+ * holds the key's advisory lock; a killed process releases it by dying. Answers are kept sealed: that
+ * of a new key or webhook holds its secret.
  */
 
 const keyHeader = 'Idempotency-Key'
@@ -54,14 +55,14 @@ export async function once(
     const [kept] = await sql`
       select fingerprint, answer from idempotency_keys
       where workspace_id = ${workspaceId} and key = ${key} and expires_at > ${now}`
-    if (kept) return replay(kept.fingerprint, fingerprint, kept.answer)
+    if (kept)
+      return replay(kept.fingerprint, fingerprint, () => JSON.parse(ctx.secrets.open(kept.answer)) as Answer)
 
     const answer = await attempt(sql, ctx, work, answerTo)
     const expiresAt = new Date(now.getTime() + keptHours * 3_600_000)
-    // Sent as text: the driver's own JSON goes through jsonb, which loses the order of the fields.
     await sql`
       insert into idempotency_keys (workspace_id, key, fingerprint, answer, created_at, expires_at)
-      values (${workspaceId}, ${key}, ${fingerprint}, ${JSON.stringify(answer)}::text::json, ${now}, ${expiresAt})
+      values (${workspaceId}, ${key}, ${fingerprint}, ${sql.json(ctx.secrets.seal(JSON.stringify(answer)))}, ${now}, ${expiresAt})
       on conflict (workspace_id, key) do update
       set fingerprint = excluded.fingerprint, answer = excluded.answer,
           created_at = excluded.created_at, expires_at = excluded.expires_at`
@@ -84,9 +85,10 @@ async function attempt(
   }
 }
 
-function replay(keptFor: string, fingerprint: string, answer: Answer): Answer {
+function replay(keptFor: string, fingerprint: string, open: () => Answer): Answer {
   if (keptFor !== fingerprint) {
     throw invalidField(keyHeader, 'was used before for another request; use a new key for a new request.')
   }
+  const answer = open()
   return { ...answer, headers: { ...answer.headers, 'idempotent-replayed': 'true' } }
 }

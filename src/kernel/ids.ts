@@ -45,15 +45,36 @@ export function randomCharacters(): string {
   return text
 }
 
-/** `lead_01k9…`: the time in milliseconds, then 80 random bits. Ids of one kind sort by their creation. */
+let lastTime = Number.NaN
+let lastRandom = ''
+
+/**
+ * `lead_01k9…`: the time in milliseconds, then 80 random bits. Ids of one process sort by their
+ * creation even within a millisecond, so that what one statement writes reads in the order it happened.
+ */
 export function newId(prefix: Prefix, now: Date): string {
+  lastRandom = now.getTime() === lastTime ? successor(lastRandom) : randomCharacters()
+  lastTime = now.getTime()
+  return `${prefix}_${timeCharacters(lastTime)}${lastRandom}`
+}
+
+/** The next number in our alphabet; past the last one, it starts anew. */
+function successor(text: string): string {
+  let at = text.length - 1
+  while (at >= 0 && text[at] === 'z') at--
+  if (at < 0) return randomCharacters()
+  const next = alphabet[alphabet.indexOf(text[at]!) + 1]!
+  return text.slice(0, at) + next + '0'.repeat(text.length - at - 1)
+}
+
+function timeCharacters(ms: number): string {
   let time = ''
-  let rest = now.getTime()
+  let rest = ms
   for (let i = 0; i < timeLength; i++) {
     time = alphabet[rest % 32]! + time
     rest = Math.floor(rest / 32)
   }
-  return `${prefix}_${time}${randomCharacters()}`
+  return time
 }
 
 const shape = /^[a-z]{2,10}_[0-9A-Za-z_-]{1,64}$/

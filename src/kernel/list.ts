@@ -20,6 +20,8 @@ interface ListSource<R> {
   select: Fragment
   /** Conditions that always hold, such as what the caller may see. */
   where?: Fragment[]
+  /** Other workspaces of the same organisation to read along: a production workspace's own sandbox. */
+  alsoIn?: string[]
   /** Names those conditions in the cache of totals; two callers who see different rows must differ here. */
   seenBy?: string
   fromRow(row: Record<string, unknown>): R
@@ -35,7 +37,9 @@ export async function listPage<R extends object>(
   const { resource } = source
   const table = raw(sql, resource.table)
   const conditions = allOf(sql, [
-    sql`${raw(sql, `${resource.table}.workspace_id =`)} ${tx.workspaceId}`,
+    source.alsoIn
+      ? sql`${raw(sql, `${resource.table}.workspace_id =`)} any(${[tx.workspaceId, ...source.alsoIn]})`
+      : sql`${raw(sql, `${resource.table}.workspace_id =`)} ${tx.workspaceId}`,
     ...(source.where ?? []),
     ...Object.entries(query.filters).map(([name, value]) => source.filters[name]!.where(sql, value)),
   ])
@@ -44,28 +48,53 @@ export async function listPage<R extends object>(
   const known = totals.known(key, tx.now, async () => (await count())[0]!.total)
 
   const walking = query.cursor !== undefined
-  const order = orderOf(resource, query)
-  const after = query.cursor ? sql`and ${beyond(tx, resource, query, query.cursor)}` : nothing(sql)
-  const rows = await sql`
-    select ${source.select}
-      ${known === undefined ? sql`, (select count(*)::int from (select from ${table} where ${conditions} limit ${totals.cap + 1}) capped) as list_total` : nothing(sql)}
-    from ${table}
-    where ${conditions} ${after}
-    order by ${raw(sql, order)}
+  const page = sql`
+    ${query.cursor ? sql`and ${beyond(tx, resource, query, query.cursor)}` : nothing(sql)}
+    order by ${raw(sql, orderOf(resource, query))}
     limit ${walking ? query.perPage + 1 : query.perPage}
     ${walking ? nothing(sql) : sql`offset ${(query.page - 1) * query.perPage}`}`
+  const walk = (total: Fragment) => sql`
+    select ${source.select} ${total} from ${table} where ${conditions} ${page}`
+
+  const capped = sql`select from ${table} where ${conditions} limit ${totals.cap + 1}`
+  const countedAlong = sql`, (select count(*)::int from (${capped}) capped) as list_total`
+  const gathers = Object.keys(query.filters).some((name) => source.filters[name]!.gathers)
+  const first =
+    known !== undefined
+      ? walk(nothing(sql))
+      : gathers
+        ? gathered(tx, source, conditions, page)
+        : walk(countedAlong)
+  let rows: readonly Row[] = await first
+  const counted = known ?? rows[0]?.list_total ?? (await emptyPageTotal(query, count))
+  const total = known ?? (await totals.exact(key, tx.now, counted, count))
+  if (known === undefined && gathers && total > totals.cap) rows = await walk(nothing(sql))
 
   const more = walking && rows.length > query.perPage
   const records = (more ? rows.slice(0, query.perPage) : rows).map(source.fromRow)
-  const total =
-    known ??
-    (await totals.exact(key, tx.now, rows[0]?.list_total ?? (await emptyPageTotal(query, count)), count))
   return {
     records,
     total,
     query,
     nextCursor: more ? cursorAfter(resource, query, records.at(-1)!) : undefined,
   }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: rows as the driver gives them
+type Row = Record<string, any>
+
+/*
+ * For conditions whose index finds rows out of order, such as a search. Left alone, PostgreSQL guesses
+ * how many match, and at a wrong guess reads a million rows in order to find one. So the matches are
+ * gathered first, up to the cap of totals, and sorted. Where there are more they are common, and
+ * reading in order finds a page of them soon.
+ */
+function gathered<R>({ sql, totals }: Tx, source: ListSource<R>, conditions: Fragment, page: Fragment) {
+  const table = raw(sql, source.resource.table)
+  return sql`
+    with matches as materialized (select * from ${table} where ${conditions} limit ${totals.cap + 1})
+    select ${source.select}, (select count(*)::int from matches) as list_total
+    from matches as ${table} where true ${page}`
 }
 
 // Without a row there is no place for the total to stand in. On page 1 that means there is none.

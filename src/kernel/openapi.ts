@@ -61,9 +61,11 @@ function pathsOf(endpoints: Endpoint[]): JsonSchema {
 }
 
 function operationOf(endpoint: Endpoint): JsonSchema {
-  const scopes = endpoint.scopes === 'any' ? [] : endpoint.scopes
-  const needs =
-    scopes.length > 0
+  const scopes = typeof endpoint.scopes === 'string' ? [] : endpoint.scopes
+  const open = endpoint.scopes === 'none'
+  const needs = open
+    ? 'Needs no credential.'
+    : scopes.length > 0
       ? `Needs the scope ${scopes.map((scope) => `\`${scope}\``).join(' and ')}.`
       : 'Any valid credential may call it.'
   return {
@@ -72,7 +74,7 @@ function operationOf(endpoint: Endpoint): JsonSchema {
     summary: endpoint.summary,
     description: [endpoint.description, needs].filter(Boolean).join('\n\n'),
     'x-required-scopes': scopes,
-    security: [{ bearer: scopes }],
+    security: open ? [] : [{ bearer: scopes }],
     parameters: parametersOf(endpoint),
     ...(endpoint.body && {
       requestBody: {
@@ -86,7 +88,7 @@ function operationOf(endpoint: Endpoint): JsonSchema {
   }
 }
 
-function parametersOf({ path, query, method }: Endpoint): JsonSchema[] {
+function parametersOf({ path, query, method, scopes }: Endpoint): JsonSchema[] {
   const named = [...path.matchAll(/:(\w+)/g)].map((match) => match[1]!)
   return [
     ...named.map((name) => ({
@@ -102,15 +104,7 @@ function parametersOf({ path, query, method }: Endpoint): JsonSchema[] {
       schema: published(schema),
       description,
     })),
-    header('X-Workspace-ID', 'Act in another workspace that the person behind the credential belongs to.'),
-    ...(method === 'POST'
-      ? [
-          header(
-            'Idempotency-Key',
-            'Makes it safe to send the request again for 24 hours: the first answer comes back.',
-          ),
-        ]
-      : []),
+    ...(scopes === 'none' ? [] : credentialHeaders(method)),
     ...(method === 'PUT'
       ? [
           header(
@@ -120,6 +114,20 @@ function parametersOf({ path, query, method }: Endpoint): JsonSchema[] {
         ]
       : []),
     ...(method === 'GET' ? [header('If-None-Match', 'An ETag: answers 304 if nothing has changed.')] : []),
+  ]
+}
+
+function credentialHeaders(method: Endpoint['method']): JsonSchema[] {
+  return [
+    header('X-Workspace-ID', 'Act in another workspace that the person behind the credential belongs to.'),
+    ...(method === 'POST'
+      ? [
+          header(
+            'Idempotency-Key',
+            'Makes it safe to send the request again for 24 hours: the first answer comes back.',
+          ),
+        ]
+      : []),
   ]
 }
 

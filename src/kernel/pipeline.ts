@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
-import { authenticate, type Entrance, isBasic } from './authenticate.ts'
+import { authenticate, type Caller, type Entrance, isBasic } from './authenticate.ts'
 import { requireScopes } from './authorize.ts'
 import type { Clock } from './clock.ts'
 import type { Context, Principal, Secrets } from './context.ts'
@@ -12,6 +12,7 @@ import { once, readIdempotencyKey } from './idempotency.ts'
 import type { Admit } from './limits/admit.ts'
 import { endpointWindowOf } from './limits/plans.ts'
 import { parseQuery } from './query.ts'
+import type { Scope } from './scopes.ts'
 import type { Pool } from './sql.ts'
 import type { Totals } from './totals.ts'
 import { problemsOf } from './validate.ts'
@@ -43,25 +44,42 @@ export function mount(app: FastifyInstance, endpoints: Endpoint[], deps: Pipelin
       url: endpoint.path,
       config: { operationId: endpoint.operationId, usageRoute: `${endpoint.method} ${endpoint.path}` },
       onRequest: async (request, reply) => {
-        const caller = await authenticate(deps.entrance, request.headers)
+        const open = endpoint.scopes === 'none'
+        const caller = open ? stranger : await authenticate(deps.entrance, request.headers, request.method)
         if (isBasic(request.headers)) announceSunset(reply)
         const admitted = deps.admit(request, reply, caller, endpointWindow)
         if (admitted) await admitted
-        if (!caller.principal || caller.refusal) throw caller.refusal
-        request.principal = caller.principal
-        requireScopes(caller.principal, endpoint.scopes)
+        if (caller.refusal) throw caller.refusal
+        if (endpoint.scopes === 'none') return
+        request.principal = caller.principal!
+        requireScopes(caller.principal!, endpoint.scopes)
       },
       handler: async (request, reply) => {
         const answer = await perform(endpoint, request, contextOf(deps, request))
+        if (endsAccess(endpoint)) deps.entrance.credentials.forgetAll()
         return send(request, reply, answer)
       },
     })
   }
 }
 
-const contextOf = ({ sql, clock, log, totals, secrets }: PipelineDeps, request: FastifyRequest): Context => ({
+const stranger: Caller = { principal: undefined, refusal: undefined }
+
+// Whoever revokes a key and tries it at once must see it fail; NOTIFY takes a millisecond or two to come back.
+const endsAccess = ({ method, scopes, endsAccess }: Endpoint): boolean =>
+  endsAccess ??
+  (method !== 'GET' && typeof scopes !== 'string' && scopes.some((scope) => accessScopes.includes(scope)))
+const accessScopes: readonly Scope[] = ['admin', 'write:agents']
+
+// Open operations have no principal; their handlers are declared without one.
+const contextOf = (
+  { entrance, sql, clock, log, totals, secrets }: PipelineDeps,
+  request: FastifyRequest,
+): Context => ({
   requestId: request.id,
   principal: request.principal!,
+  environment: entrance.environment,
+  urls: entrance.urls,
   clock,
   log,
   sql,
@@ -82,6 +100,7 @@ function checked(endpoint: Endpoint, request: FastifyRequest, ctx: Context): Cal
     params: request.params as Record<string, string>,
     headers: request.headers,
     url: request.url,
+    address: request.ip,
     standing: request.standing!,
   }
 }
@@ -101,6 +120,8 @@ async function perform(endpoint: Endpoint, request: FastifyRequest, ctx: Context
       throw explained(error)
     }
   }
+  // Kept answers belong to a workspace, and an open operation has none.
+  if (endpoint.scopes === 'none') return run(ctx)
   const idempotent = readIdempotencyKey(request.headers['idempotency-key'], request)
   if (!idempotent) return run(ctx)
   return once(ctx, idempotent, run, (error: ApiError) => errorAnswer(error))

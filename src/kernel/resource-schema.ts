@@ -29,7 +29,7 @@ export function bodySchema(
   use: 'create' | 'update',
   renamed: Record<string, string> = {},
 ): JsonSchema {
-  const writable = Object.entries(fields).filter(([, field]) => !field.marks.readOnly)
+  const writable = Object.entries(fields).filter(([, field]) => isSettable(field, use))
   const required = writable
     .filter(([, field]) => use === 'create' && field.marks.required)
     .map(([name]) => name)
@@ -46,6 +46,9 @@ export function bodySchema(
     ...(Object.keys(renamed).length > 0 && { 'x-renamed': renamed }),
   }
 }
+
+export const isSettable = ({ marks }: Field, use: 'create' | 'update'): boolean =>
+  !marks.readOnly && !(use === 'create' && marks.updateOnly)
 
 // A PUT merges one level deep: the parts of a group may come alone, but what is nested deeper comes whole.
 const sentSchema = (field: Field, use: 'create' | 'update'): JsonSchema => {
@@ -100,6 +103,6 @@ export function exampleOf(fields: Fields): unknown {
 export function createExampleOf(fields: Fields): Record<string, unknown> {
   const example = exampleOf(fields) as Record<string, unknown>
   return Object.fromEntries(
-    Object.entries(example).filter(([name, value]) => !fields[name]!.marks.readOnly && value !== null),
+    Object.entries(example).filter(([name, value]) => isSettable(fields[name]!, 'create') && value !== null),
   )
 }

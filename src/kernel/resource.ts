@@ -11,7 +11,7 @@ import {
   type Update,
 } from './fields.ts'
 import type { Prefix } from './ids.ts'
-import { bodySchema, exampleOf, readSchema } from './resource-schema.ts'
+import { bodySchema, exampleOf, isSettable, readSchema } from './resource-schema.ts'
 
 /** A leaf of a resource with its place in the JSON (`price.amount`) and in the table (`price_amount`). */
 export interface Column {
@@ -62,10 +62,12 @@ export function defineResource<const F extends Fields>(declaration: Declaration<
   const columns = columnsOf(fields)
   const stored = columns.filter((column) => !column.leaf.marks.derived)
   const columnByPath = new Map(columns.map((column) => [column.path.join('.'), column.name]))
-  const ignored = new Set([
-    ...Object.keys(fields).filter((name) => fields[name]!.marks.readOnly),
-    ...(declaration.expands ?? []),
-  ])
+  const ignoredOn = (use: 'create' | 'update') =>
+    new Set([
+      ...Object.keys(fields).filter((name) => !isSettable(fields[name]!, use)),
+      ...(declaration.expands ?? []),
+    ])
+  const ignored = { create: ignoredOn('create'), update: ignoredOn('update') }
 
   return {
     ...declaration,
@@ -87,8 +89,8 @@ export function defineResource<const F extends Fields>(declaration: Declaration<
     },
 
     /** Drops what a client may send back but can't set, so that it can PUT what it got. */
-    withoutReadOnly(body: object): object {
-      return Object.fromEntries(Object.entries(body).filter(([name]) => !ignored.has(name)))
+    withoutReadOnly(body: object, use: 'create' | 'update'): object {
+      return Object.fromEntries(Object.entries(body).filter(([name]) => !ignored[use].has(name)))
     },
 
     fromRow: (row: Record<string, unknown>): R => assemble(fields, row, '') as R,
@@ -103,6 +105,8 @@ export function defineResource<const F extends Fields>(declaration: Declaration<
       return { record, problems: broken(declaration.rules, record) }
     },
 
+    changed,
+
     /** The record after a PUT body, and what that changes. */
     merge(before: R, patch: Update<F>, defaults: Defaults): Change<R> {
       const after = { ...before } as Record<string, unknown>
@@ -110,10 +114,9 @@ export function defineResource<const F extends Fields>(declaration: Declaration<
       for (const [name, value] of Object.entries(patch)) {
         after[name] = merged(fields[name]!, name, after[name], value, defaults, problems)
       }
-      const previous = Object.entries(before).filter(([name, old]) => !same(old, after[name]))
       return {
         after: after as R,
-        previous: Object.fromEntries(previous) as Partial<R>,
+        previous: changed(before, after as R),
         problems: problems.length > 0 ? problems : broken(declaration.rules, after as R),
       }
     },
@@ -195,6 +198,12 @@ function merged(
   }
   return orNull(field, whole)
 }
+
+/** The old values of the fields that differ. */
+const changed = <R>(before: R, after: R): Partial<R> =>
+  Object.fromEntries(
+    Object.entries(before as object).filter(([name, old]) => !same(old, after[name as keyof R])),
+  ) as Partial<R>
 
 const same = (a: unknown, b: unknown) => a === b || JSON.stringify(a) === JSON.stringify(b)
 

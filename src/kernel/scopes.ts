@@ -26,6 +26,10 @@ export const roleScopes: Record<Role, readonly Scope[]> = {
   viewer: ['read:properties', 'read:leads', 'read:agents', 'read:analytics'],
 }
 
+/** What is left of a grant in the hands of a person with this role. */
+export const cutToRole = (granted: ReadonlySet<Scope>, role: Role): Set<Scope> =>
+  new Set(roleScopes[role].filter((scope) => holds(granted, scope)))
+
 /** Test keys reach sandbox data only, and never administer it. */
 export const testKeyScopes: readonly Scope[] = scopes.filter((scope) => scope !== 'admin')
 

@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { Problem } from './errors.ts'
-import type { JsonSchema } from './fields.ts'
+import { formHints, type JsonSchema } from './fields.ts'
 import { isDate, isEmail, isHttpUrl, isText, isTimestamp, isTwoDecimals } from './formats.ts'
 
 /*
@@ -52,9 +52,9 @@ function problemOf(error: ErrorObject, schema: JsonSchema): Problem {
   }
   if (error.keyword === 'additionalProperties') {
     const name: string = error.params.additionalProperty
-    const renamed =
-      at === '' ? (schema['x-renamed'] as Record<string, string> | undefined)?.[name] : undefined
-    return { field: joined(at, name), message: renamed ?? 'is not a known field.' }
+    const renamed = (at === '' && (schema['x-renamed'] as Record<string, string> | undefined)) || {}
+    const told = Object.hasOwn(renamed, name) ? renamed[name] : undefined
+    return { field: joined(at, name), message: told ?? 'is not a known field.' }
   }
   return { field: at || 'body', message: messageOf(error) }
 }
@@ -89,7 +89,7 @@ function patternMessage(pattern: string): string {
   if (pattern === '^[A-Z]{3}$') return 'must be a currency code of three capital letters, such as USD.'
   const prefix = /^\^\(?([a-z|]+)\)?_$/.exec(pattern)?.[1]
   if (prefix) return `must be an id that starts with ${prefix.split('|').join('_ or ')}_.`
-  return `must match ${pattern}.`
+  return formHints.get(pattern) ?? `must match ${pattern}.`
 }
 
 const messageOf = (error: ErrorObject) => messages[error.keyword]?.(error.params) ?? `${error.message}.`

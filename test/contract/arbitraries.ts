@@ -71,15 +71,20 @@ function textFor(schema: Schema, idLike: IdLike): fc.Arbitrary<string> {
     return fc
       .date({ min: new Date('0001-01-01'), max: new Date('9999-12-31'), noInvalidDate: true })
       .map((day) => day.toISOString().slice(0, 10))
-  if (pattern === '^[A-Z]{3}$') return fc.stringMatching(/^[A-Z]{3}$/)
+  if (format === 'date-time')
+    return fc
+      .date({ min: new Date('1000-01-01'), max: new Date('9999-12-31'), noInvalidDate: true })
+      .map((time) => time.toISOString())
+  if (format === 'email') return fc.emailAddress().filter((address) => /^[\w.+-]+@/.test(address))
+  if (pattern?.endsWith('$')) return fc.stringMatching(new RegExp(pattern))
   if (pattern?.includes('://'))
     return fc.oneof(
-      fc.webUrl(),
-      fc.webUrl().map((url) => `${url}/é"ü"😀`),
-      fc.webUrl(),
+      { weight: 6, arbitrary: fc.webUrl({ validSchemes: ['https'] }) },
+      { weight: 3, arbitrary: fc.webUrl({ validSchemes: ['https'] }).map((url) => `${url}/é"ü"😀`) },
+      { weight: 1, arbitrary: fc.webUrl() },
     )
-  const prefix = /^\^([a-z]+_)/.exec(pattern ?? '')?.[1]
-  const id = prefix && idLike(prefix)
+  const [, kinds] = /^\^\(?([a-z|]+)\)?_$/.exec(pattern ?? '') ?? []
+  const id = kinds && idLike(`${kinds.split('|')[0]}_`)
   if (id)
     return fc.oneof(
       { weight: 30, arbitrary: fc.constant(id) },

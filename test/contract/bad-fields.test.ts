@@ -31,7 +31,8 @@ describe.each(withBody)('$name', (operation) => {
   const strings = fields.filter((field) => typesOf(field.schema).includes('string'))
   const numbers = fields.filter(({ schema: { type } }) => /number|integer/.test(String(type)))
 
-  it('takes its own example', async () => {
+  // An operation before there is a credential needs a secret that no example can hold.
+  it.runIf(!operation.isPublic)('takes its own example', async () => {
     const answer = await caller.call(operation)
     expect(answer.status, answer.text).toBe(operation.success)
   })
@@ -116,6 +117,8 @@ describe.each(withBody)('$name', (operation) => {
         const told = `${name} = ${value}: ${answer.text.slice(0, 300)}`
         if (answer.status === 422) continue
         expect(answer.status, told).toBe(operation.success)
+        // An action may answer with another record than the one its numbers are kept in.
+        if (operation.isAction) continue
         expect(valueAt(answer.body.data, path), told).toBe(Number(value.toFixed(6)))
         const read = await readAgain(operation, answer.body.data.id)
         expect(read, told).toEqual(answer.body.data)

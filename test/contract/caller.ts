@@ -1,4 +1,6 @@
 import { expect } from 'vitest'
+import { findAccountByEmail, insertAccount } from '../../src/features/accounts/people.ts'
+import { hashToken } from '../../src/kernel/credentials.ts'
 import { errorCodes } from '../../src/kernel/errors.ts'
 import type { Harness } from '../harness.ts'
 import { expectDocumented } from '../reference.ts'
@@ -27,6 +29,7 @@ export class Caller {
   readonly #harness: Harness
   readonly #requestIds: string[] = []
   readonly #ids = new Map<string, string>()
+  #made = 0
 
   constructor(harness: Harness) {
     this.#harness = harness
@@ -60,6 +63,7 @@ export class Caller {
   /** Calls an operation as its reference shows it, with records that exist, apart from what is given. */
   async call(operation: Operation, changes: Partial<Request> = {}): Promise<Answer> {
     const body = operation.body && (await this.exampleOf(operation))
+    if (operation.isAction && changes.as === undefined) await this.#makeAnother(operation)
     const url = await this.urlOf(operation)
     return this.send({ method: operation.method, url, ...(body !== undefined && { body }), ...changes })
   }
@@ -75,6 +79,7 @@ export class Caller {
   /** The example body of an operation, referring to records that exist. */
   async exampleOf(operation: Operation): Promise<unknown> {
     await this.#makeRecords()
+    await needs[operation.spec.operationId!]?.(this.#harness, operation.body!.example)
     return this.#withRealIds(operation.body!.example)
   }
 
@@ -88,7 +93,21 @@ export class Caller {
     const text = JSON.stringify(example).replaceAll(/"([a-z]+_)[0-9a-z]{26}"/g, (all, prefix: string) =>
       this.#ids.has(prefix) ? JSON.stringify(this.#ids.get(prefix)) : all,
     )
-    return JSON.parse(text)
+    // E-mail addresses may have to be unique, so no two examples share one.
+    return JSON.parse(
+      text.replaceAll(/"([\w.]+)@example\.com"/g, (_all, name) => `"${name}${this.#made++}@example.com"`),
+    )
+  }
+
+  /** A new record for an action, which may work only once on each. */
+  async #makeAnother({ path }: Operation): Promise<void> {
+    await this.#makeRecords()
+    const collection = path.slice(0, path.indexOf('/{'))
+    const create = creates.find((operation) => operation.path === collection)
+    if (!create) return
+    const body = this.#withRealIds(create.body!.example)
+    const answer = await this.send({ method: 'POST', url: collection, body })
+    this.#ids.set(collection, answer.body.data.id)
   }
 
   // Creates one record of every kind from its own example; what refers to others waits until those are there.
@@ -104,7 +123,8 @@ export class Caller {
         if (answer.status !== 201) left.push(operation)
         else if (answer.body.data.id) {
           this.#ids.set(operation.path, answer.body.data.id)
-          this.#ids.set(prefixOf(answer.body.data.id), answer.body.data.id)
+          const prefix = prefixOf(answer.body.data.id)
+          if (!this.#ids.has(prefix)) this.#ids.set(prefix, answer.body.data.id)
         }
       }
       if (left.length === waiting.length) {
@@ -124,6 +144,30 @@ export class Caller {
       expect(all.includes(secret), `the log holds "${secret.slice(0, 12)}…"`).toBe(false)
     }
   }
+}
+
+/** What has to be there before the example of an open operation works: a person, or a link in their mailbox. */
+const needs: Record<string, (harness: Harness, example: unknown) => Promise<unknown>> = {
+  createSession: (harness, example) => ensureAccount(harness, example as SignIn),
+  confirmPasswordReset: async (harness, example) => {
+    const { token, password } = example as { token: string; password: string }
+    const id = await ensureAccount(harness, { email: 'reset@example.com', password })
+    const { sql, clock } = harness
+    await sql`
+      insert into password_resets (token_hash, account_id, created_at, expires_at)
+      values (${hashToken(token)}, ${id}, ${clock.now()}, ${new Date(clock.now().getTime() + 60_000)})
+      on conflict do nothing`
+  },
+}
+
+interface SignIn {
+  email: string
+  password: string
+}
+
+async function ensureAccount({ sql, clock }: Harness, { email, password }: SignIn): Promise<string> {
+  const known = await findAccountByEmail(sql, email)
+  return known?.id ?? insertAccount(sql, { email, password, name: 'Example' }, clock.now())
 }
 
 const prefixOf = (id: string) => id.slice(0, id.indexOf('_') + 1)

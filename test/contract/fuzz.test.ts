@@ -45,7 +45,8 @@ async function expectTaken(operation: Operation, body: unknown, answer: Answer):
   const collection = operation.path.replace(/\/\{\w+\}$/, '')
   if (!singleGet(collection)) return
   const read = await caller.send({ method: 'GET', url: `${collection}/${data.id}` })
-  expect(read.body.data).toEqual(data)
+  // What is shown once, such as a key, is not there again.
+  expect(data).toMatchObject(read.body.data)
 }
 
 describe.each([...creates, ...updates])('$name with random bodies', (operation) => {

@@ -100,7 +100,7 @@ describe.each(operations)('$name', (operation) => {
 describe.each(creates)('the example of $name', (operation: Operation) => {
   it('works as it is, with ids of records that exist', async () => {
     const sent = (await caller.exampleOf(operation)) as Record<string, unknown>
-    const answer = await caller.call(operation)
+    const answer = await caller.call(operation, { body: sent })
     expect(answer.status, answer.text).toBe(201)
     expect(answer.body.data).toMatchObject(sent)
   })

@@ -44,6 +44,8 @@ export interface Operation {
   body: { schema: Schema; example: unknown } | undefined
   query: { name: string; schema: Schema }[]
   hasPathParameter: boolean
+  /** Does something to one record: `POST /v1/leads/{id}/won`. */
+  isAction: boolean
   /** Anybody may call it, without a credential. */
   isPublic: boolean
 }
@@ -63,6 +65,7 @@ export const operations: Operation[] = Object.entries(paths).flatMap(([path, ite
       body: body && { schema: body.schema, example: body.example },
       query: (spec.parameters ?? []).filter((parameter) => parameter.in === 'query'),
       hasPathParameter: path.includes('{'),
+      isAction: upper === 'POST' && path.includes('}/'),
       isPublic: spec.security?.length === 0,
     }
   }),
@@ -74,7 +77,8 @@ export const withPathParameter = operations.filter((operation) => operation.hasP
 
 /** Operations that make one record of a collection. */
 export const creates = withBody.filter(
-  ({ method, success, hasPathParameter }) => method === 'POST' && success === 201 && !hasPathParameter,
+  ({ method, success, hasPathParameter, isPublic }) =>
+    method === 'POST' && success === 201 && !hasPathParameter && !isPublic,
 )
 export const updates = withBody.filter(({ method, path }) => method === 'PUT' && path.endsWith('}'))
 export const lists = operations.filter(

@@ -3,7 +3,7 @@ import { hashToken } from '../../kernel/credentials.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Scope } from '../../kernel/scopes.ts'
 import type { Sql } from '../../kernel/sql.ts'
-import { workspaceOf } from '../workspaces/queries.ts'
+import { workspaceOf } from '../workspaces/service.ts'
 
 export interface ApiKeyRow {
   id: string
@@ -74,6 +74,7 @@ export async function findKey(sql: Sql, tokenHash: string): Promise<Credential |
       credentialId: row.key_id,
       workspace: workspaceOf(row as never),
       scopes: new Set(row.scopes as Scope[]),
+      granted: new Set(row.scopes as Scope[]),
       accountId: row.account_id,
       agentId: row.agent_id,
       role: null,

@@ -18,3 +18,21 @@ export async function queueMail(
     insert into mail (id, recipient, subject, sealed_body, created_at, next_attempt_at)
     values (${newId('mail', now)}, ${to}, ${subject}, ${secrets.seal(JSON.stringify({ text, html }))}, ${now}, ${now})`
 }
+
+export const openMail = (secrets: Secrets, sealed: string): Pick<Mail, 'text' | 'html'> =>
+  JSON.parse(secrets.open(sealed))
+
+export interface KeptMail extends Mail {
+  created_at: string
+}
+
+/** Every message there is, oldest first: how an operator without a mail server reads them. */
+export async function listMail(sql: Sql, secrets: Secrets): Promise<KeptMail[]> {
+  const rows = await sql`select recipient, subject, sealed_body, created_at from mail order by created_at, id`
+  return rows.map((row) => ({
+    to: row.recipient,
+    subject: row.subject,
+    ...openMail(secrets, row.sealed_body),
+    created_at: row.created_at,
+  }))
+}

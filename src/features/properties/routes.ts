@@ -104,7 +104,10 @@ export const propertyRoutes: Endpoint[] = [
       }),
       example: { id: Property.example.id, deleted: true },
     },
-    errors: { NOT_FOUND: 'There is no such property.' },
+    errors: {
+      NOT_FOUND: 'There is no such property.',
+      CONFLICT: 'An open or closed deal is about it or one of its units.',
+    },
     handle: async ({ ctx, params }) => {
       await inWorkspace(ctx, (tx) => removeProperty(tx, params.id!))
       return ok({ id: params.id, deleted: true })

@@ -15,6 +15,10 @@ export async function getProperty(tx: Tx, id: string): Promise<Versioned<Propert
   return found
 }
 
+export async function findPropertyOf(tx: Tx, id: string): Promise<Property | undefined> {
+  return isId('prop', id) ? (await findProperty(tx, id))?.record : undefined
+}
+
 export async function createProperty(tx: Tx, body: PropertyCreate): Promise<Versioned<Property>> {
   const now = tx.now.toISOString()
   const system = {

@@ -51,6 +51,15 @@ export async function findUnit(tx: Tx, id: string, lock = false): Promise<Versio
   return row && { record: Unit.fromRow(row), version: row.version }
 }
 
+/** A unit whoever may see it, for changes that the service makes by itself. */
+export async function lockAnyUnit(tx: Tx, id: string): Promise<Versioned<Unit> | undefined> {
+  const { sql } = tx
+  const [row] = await sql`
+    select ${raw(sql, Unit.selectList)}, units.version from units
+    where units.workspace_id = ${tx.workspaceId} and units.id = ${id} for update`
+  return row && { record: Unit.fromRow(row), version: row.version }
+}
+
 export async function deleteUnit(tx: Tx, id: string): Promise<boolean> {
   const { sql } = tx
   const visible = visibleUnits(tx)
@@ -58,4 +67,22 @@ export async function deleteUnit(tx: Tx, id: string): Promise<boolean> {
     delete from units where units.workspace_id = ${tx.workspaceId} and units.id = ${id}
     ${visible ? sql`and ${visible}` : nothing(sql)} returning 1`
   return rows.length > 0
+}
+
+/** What other records show of a unit, where the caller may see it. */
+export interface UnitBrief {
+  id: string
+  name: string
+  property_id: string
+  unit_number: string | null
+  status: Unit['status']
+}
+
+export async function unitBriefs(tx: Tx, ids: string[]): Promise<UnitBrief[]> {
+  const { sql } = tx
+  const visible = visibleUnits(tx)
+  return sql<UnitBrief[]>`
+    select id, name, property_id, unit_number, status from units
+    where units.workspace_id = ${tx.workspaceId} and units.id = any(${ids})
+    ${visible ? sql`and ${visible}` : sql``}`
 }

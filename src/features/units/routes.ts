@@ -126,7 +126,10 @@ export const unitRoutes: Endpoint[] = [
     description: 'Cannot be undone.',
     scopes: ['write:properties'],
     success: { status: 204, description: 'It is gone.' },
-    errors: { NOT_FOUND: 'There is no such unit.' },
+    errors: {
+      NOT_FOUND: 'There is no such unit.',
+      CONFLICT: 'An open or closed deal is about it.',
+    },
     handle: async ({ ctx, params }) => {
       await inWorkspace(ctx, (tx) => removeUnit(tx, params.id!))
       return noContent()

@@ -1,12 +1,12 @@
 import { changeEvent, type Event, event } from '../../events/catalog.ts'
-import { createRecord, updateRecord, type Versioned } from '../../events/change.ts'
+import { changeRecord, createRecord, updateRecord, type Versioned } from '../../events/change.ts'
 import type { Tx } from '../../kernel/context.ts'
 import { invalid, notFound } from '../../kernel/errors.ts'
 import { isId } from '../../kernel/ids.ts'
-import { deleteUnit, findUnit } from './queries.ts'
+import { deleteUnit, findUnit, lockAnyUnit } from './queries.ts'
 import { Unit, type UnitCreate, type UnitUpdate } from './schema.ts'
 
-export { listUnits } from './queries.ts'
+export { listUnits, type UnitBrief, unitBriefs } from './queries.ts'
 
 export async function getUnit(tx: Tx, id: string): Promise<Versioned<Unit>> {
   const found = isId('unit', id) ? await findUnit(tx, id) : undefined
@@ -38,6 +38,28 @@ export async function updateUnit(
     defaults: tx.viewer.workspace,
     events: unitChangeEvents,
   })
+}
+
+/** A unit that the caller may see and nobody else changes until the transaction ends. */
+export async function lockUnit(tx: Tx, id: string): Promise<Unit | undefined> {
+  const found = isId('unit', id) ? await findUnit(tx, id, true) : undefined
+  return found?.record
+}
+
+/** Moves a unit along with its deal, in the transaction given and whatever the caller may see of it. */
+export async function setUnitStatus(tx: Tx, id: string, status: Unit['status']): Promise<void> {
+  const found = await lockAnyUnit(tx, id)
+  if (!found || found.record.status === status) return
+  const previous = { status: found.record.status }
+  await changeRecord(
+    tx,
+    Unit,
+    found,
+    { ...found.record, status },
+    {
+      events: (after) => unitChangeEvents(after, previous),
+    },
+  )
 }
 
 /** What any change of a unit tells, by whichever way it came about. */

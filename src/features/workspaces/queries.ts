@@ -58,9 +58,9 @@ export async function insertWorkspacePair(
   }
 }
 
-export const listWorkspaces = (sql: Sql): Promise<Omit<WorkspaceRow, 'custom_limits'>[]> =>
-  sql<Omit<WorkspaceRow, 'custom_limits'>[]>`
-    select id, name, plan, api_access, environment, currency, production_id, created_at
+export const listWorkspaces = (sql: Sql): Promise<WorkspaceRow[]> =>
+  sql<WorkspaceRow[]>`
+    select id, name, plan, api_access, environment, currency, custom_limits, production_id, created_at
     from workspaces order by coalesce(production_id, id), environment`
 
 export const workspaceOf = (row: Omit<WorkspaceRow, 'created_at' | 'production_id'>): Workspace => ({
@@ -77,6 +77,12 @@ export async function findWorkspace(sql: Sql, id: string): Promise<Workspace | u
   const [row] = await sql<WorkspaceRow[]>`
     select id, name, plan, api_access, environment, currency, custom_limits from workspaces where id = ${id}`
   return row && workspaceOf(row)
+}
+
+/** The sandbox of a production workspace. */
+export async function findSandbox(sql: Sql, productionId: string): Promise<string | undefined> {
+  const [row] = await sql`select id from workspaces where production_id = ${productionId}`
+  return row?.id
 }
 
 /** For a production workspace and its sandbox alike, whichever of them is named. */

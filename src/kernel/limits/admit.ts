@@ -53,7 +53,7 @@ export function limitRequests(app: FastifyInstance, limiter: Limiter, entrance: 
 
   const admit = admitWithin(limiter)
   const countMiss = async (request: FastifyRequest, reply: FastifyReply) =>
-    admit(request, reply, await authenticate(entrance, request.headers))
+    admit(request, reply, await authenticate(entrance, request.headers, request.method))
   const countStranger = async (request: FastifyRequest, reply: FastifyReply) =>
     admit(request, reply, { principal: undefined })
 

@@ -1,0 +1,65 @@
+import { changeEvent, event } from '../../events/catalog.ts'
+import { createRecord, type Versioned } from '../../events/change.ts'
+import type { Tx } from '../../kernel/context.ts'
+import { invalid, notFound } from '../../kernel/errors.ts'
+import { isId } from '../../kernel/ids.ts'
+import type { Page } from '../../kernel/list.ts'
+import type { ListQuery } from '../../kernel/list-query.ts'
+import { activityRows, createdEntries } from './activity.ts'
+import type { Activity } from './activity-schema.ts'
+import { findLead, listActivity } from './queries.ts'
+import { referencesHold, refuseBrokenReferences } from './references.ts'
+import { Lead, type LeadCreate } from './schema.ts'
+import { scoreOf } from './score.ts'
+
+export { changeLead, type LeadChange } from './change.ts'
+export { reassignLeads } from './hand-over.ts'
+export { addNote } from './notes.ts'
+export { type LeadBrief, leadBriefs, listLeads } from './queries.ts'
+
+export async function getLead(tx: Tx, id: string, lock = false): Promise<Versioned<Lead>> {
+  const found = isId('lead', id) ? await findLead(tx, id, lock) : undefined
+  if (!found) throw notFound('lead')
+  return found
+}
+
+/** The lead, its activity and its events in one statement. */
+export async function createLead(tx: Tx, body: LeadCreate): Promise<Versioned<Lead>> {
+  const lead = newLead(tx, body)
+  const events = [event('lead.created', lead)]
+  if (lead.assigned_agent) events.push(changeEvent('lead.assigned', lead, { assigned_agent: null }))
+  const provided = referencesHold(tx, lead)
+  const written = await createRecord(tx, Lead, lead, events, {
+    along: [activityRows(tx, lead, createdEntries(lead))],
+    hidden: { score_falls_at: scoreOf(lead, tx.now).fallsAt },
+    ...(provided && { provided }),
+  })
+  if (!written) {
+    await refuseBrokenReferences(tx, lead)
+    // Whatever was missing is there now.
+    return createLead(tx, body)
+  }
+  return { record: lead, version: 1 }
+}
+
+function newLead(tx: Tx, body: LeadCreate): Lead {
+  const now = tx.now.toISOString()
+  const system = {
+    id: tx.newId('lead'),
+    stage: 'new' as const,
+    score: 0,
+    loss_reason: null,
+    created_at: now,
+    updated_at: now,
+  }
+  const source = tx.viewer.kind === 'session' ? 'manual' : 'api'
+  const defaults = { ...tx.viewer.workspace, source }
+  const { record, problems } = Lead.complete(body, system, defaults)
+  if (problems.length > 0) throw invalid(problems)
+  return { ...record, score: scoreOf(record, tx.now).score }
+}
+
+export async function leadActivity(tx: Tx, id: string, query: ListQuery): Promise<Page<Activity>> {
+  const [page] = await Promise.all([listActivity(tx, id, query), getLead(tx, id)])
+  return page
+}
