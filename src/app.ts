@@ -10,12 +10,18 @@ import { serveHealth, type WorkerHealth } from './features/health/routes.ts'
 import { chapters, endpoints } from './features/index.ts'
 import { serveDocs } from './features/reference/docs.ts'
 import { sessionCredentials } from './features/sessions/queries.ts'
+import { UsageRecorder } from './features/usage/recorder.ts'
 import { createMetrics } from './infra/metrics.ts'
+import type { Entrance } from './kernel/authenticate.ts'
 import type { Clock } from './kernel/clock.ts'
 import { type Environment, environments, type Secrets } from './kernel/context.ts'
 import type { Courier } from './kernel/courier.ts'
 import { Credentials } from './kernel/credentials.ts'
 import { createServer, finishAndClose, refuseOtherMethods } from './kernel/http.ts'
+import { admitWithin, limitRequests } from './kernel/limits/admit.ts'
+import { Limiter, type SharedCounters } from './kernel/limits/limiter.ts'
+import { Overload, type OverloadThresholds, shedLoad } from './kernel/limits/overload.ts'
+import { limitHeaders } from './kernel/limits/standing.ts'
 import { openApiDocument } from './kernel/openapi.ts'
 import { mount } from './kernel/pipeline.ts'
 import type { Pool } from './kernel/sql.ts'
@@ -36,11 +42,20 @@ export interface AppDeps {
   bodyLimitBytes: number
   /** The worker of the same process, where it has one. */
   worker?: WorkerHealth & { wake(): void; registry: Registry }
+  /** Where several processes share their counts; each counts on its own without it. */
+  sharedCounters?: SharedCounters
+  /** When to refuse requests early; never unless given. */
+  overload?: OverloadThresholds
+  /** Whose word on a caller's address is taken: addresses and networks of proxies in front. */
+  trustedProxies?: string[]
+  /** How much callers without a credential may ask in a minute; as decided for all unless given. */
+  requestsPerAddress?: number
 }
 
 export interface App {
   /** One server per environment, on the same parts. */
   servers: Record<Environment, FastifyInstance>
+  usage: UsageRecorder
   /** Writes down when keys and people were last seen; done by itself every minute. */
   flushLastUsed(): Promise<void>
   close(): Promise<void>
@@ -73,14 +88,32 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   const registry = deps.worker ? Registry.merge([metrics.registry, deps.worker.registry]) : metrics.registry
   const announceEvents = deps.worker?.wake ?? announcer(sql, log)
 
+  const usage = new UsageRecorder({ sql, clock, log, onDayKnown: (id, used) => limiter.learnDay(id, used) })
+  const limiter = new Limiter({
+    clock,
+    shared: deps.sharedCounters,
+    requestsPerAddress: deps.requestsPerAddress,
+    onAdmitted: usage.count,
+  })
+  await usage.start()
+  const overload = new Overload(deps.overload ?? { loopDelayMs: 0, poolWaitMs: 0 }, () => sql`select 1`, log)
+  overload.start()
+
   const build = (environment: Environment): FastifyInstance => {
-    const app = createServer({ log, bodyLimitBytes: deps.bodyLimitBytes })
+    const { bodyLimitBytes, trustedProxies = [] } = deps
+    const headersFor = (ip: string) => limitHeaders(limiter.look(ip))
+    const app = createServer({ log, bodyLimitBytes, trustedProxies, headersFor })
     metrics.watch(app, environment)
     app.addHook('onResponse', async ({ method }, { statusCode }) => {
       if (method !== 'GET' && statusCode < 400) announceEvents()
     })
+    shedLoad(app, overload, headersFor)
+    const noteUse: Entrance['noteUse'] = (home, acting) => lastUsed.note(home, acting)
+    const entrance = { credentials, environment, urls, noteUse }
+    limitRequests(app, limiter, entrance)
     mount(app, endpoints, {
-      entrance: { credentials, environment, urls, noteUse: (home, acting) => lastUsed.note(home, acting) },
+      entrance,
+      admit: admitWithin(limiter),
       sql,
       clock,
       log,
@@ -103,6 +136,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
       sql,
       registry,
       version,
+      sharedCounters: deps.sharedCounters,
       ...(deps.worker && { worker: deps.worker }),
     })
     return app
@@ -111,11 +145,14 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   const servers = { production: production!, sandbox: sandbox! }
   return {
     servers,
+    usage,
     flushLastUsed,
     close: async () => {
       await Promise.all(Object.values(servers).map(finishAndClose))
       clearInterval(flushing)
       await flushLastUsed()
+      overload.stop()
+      await usage.stop().catch((error) => log.warn({ err: error }, 'the last usage could not be written'))
       await listening.unlisten()
     },
   }

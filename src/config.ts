@@ -32,6 +32,25 @@ export const settings = {
     'Use this PostgreSQL (15 or later) instead of the embedded one.',
   ),
   DATABASE_POOL: wholeNumber('Connections to PostgreSQL per process.', 10, { min: 2, max: 200 }),
+  REDIS_URL: urlOf(
+    ['redis:', 'rediss:'],
+    'Lets several processes share one budget of requests. While it is away, each limits on its own.',
+  ),
+  TRUSTED_PROXIES: listOfValues(
+    "Addresses or networks of the proxies in front, separated by commas: the caller's address is then taken from `X-Forwarded-For`.",
+    (text) => (asNetwork(text) === undefined ? undefined : text),
+    'addresses or networks such as 10.0.0.0/8, with commas between them',
+  ),
+  OVERLOAD_LOOP_DELAY: wholeNumber(
+    'Refuse requests with 503 while the process is this many milliseconds late; 0 for never.',
+    500,
+    { min: 0, max: 60_000 },
+  ),
+  OVERLOAD_POOL_WAIT: wholeNumber(
+    'Refuse requests with 503 while statements wait this many milliseconds for the database; 0 for never.',
+    1_000,
+    { min: 0, max: 60_000 },
+  ),
   SECRET_KEY: plain(
     'Seals webhook secrets and mail in the database; at least 32 random characters, the same on every machine. To change it, put the new one before the old, with a comma. Unless given: made from the password in `DATABASE_URL`, or kept in `DATA_DIR` in local mode.',
   ),
@@ -121,6 +140,12 @@ export function loadConfig(env: Record<string, string | undefined>) {
     dataDir: resolve(read('DATA_DIR', settings.DATA_DIR)!),
     databaseUrl,
     databasePool: read('DATABASE_POOL', settings.DATABASE_POOL)!,
+    redisUrl: read('REDIS_URL', settings.REDIS_URL),
+    trustedProxies: read('TRUSTED_PROXIES', settings.TRUSTED_PROXIES) ?? [],
+    overload: {
+      loopDelayMs: read('OVERLOAD_LOOP_DELAY', settings.OVERLOAD_LOOP_DELAY)!,
+      poolWaitMs: read('OVERLOAD_POOL_WAIT', settings.OVERLOAD_POOL_WAIT)!,
+    },
     secretKey: longEnough(read('SECRET_KEY', settings.SECRET_KEY)),
     logLevel: read('LOG_LEVEL', settings.LOG_LEVEL)!,
     bodyLimitBytes: read('BODY_LIMIT', settings.BODY_LIMIT)!,

@@ -8,6 +8,7 @@ import { forgetOldAnswers } from './features/idempotency/expire.ts'
 import { refreshScores } from './features/leads/score-refresh.ts'
 import { forgetOldMail, sendMail } from './features/mail/send.ts'
 import { resetDueSandboxes } from './features/sandbox/reset.ts'
+import { forgetOldUsage } from './features/usage/queries.ts'
 import { listen } from './infra/listen.ts'
 import type { Mailer } from './infra/mailer.ts'
 import type { Clock } from './kernel/clock.ts'
@@ -49,6 +50,7 @@ const loopsOf = (deps: WorkerDeps, { bells, ...delivery }: DeliveryEngine): Loop
   { name: 'forget old mail', everyMs: 3_600_000, run: () => forgetOldMail(deps) },
   { name: 'reset sandboxes', everyMs: 30_000, run: () => resetDueSandboxes(deps) },
   { name: 'refresh lead scores', everyMs: 60_000, run: () => refreshScores(deps) },
+  { name: 'forget old usage', everyMs: 3_600_000, run: () => forgetOldUsage(deps) },
 ]
 
 export interface Worker {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import pino from 'pino'
 import { afterAll, beforeAll, inject } from 'vitest'
-import { type App, buildApp } from '../src/app.ts'
+import { type App, type AppDeps, buildApp } from '../src/app.ts'
 import { createCourier } from '../src/delivery/courier.ts'
 import type { Resolve } from '../src/delivery/resolve.ts'
 import { insertAccount, insertMembership } from '../src/features/accounts/people.ts'
@@ -10,29 +10,18 @@ import { newKeyToken } from '../src/features/api-keys/token.ts'
 import { insertWorkspacePair, type NewWorkspace } from '../src/features/workspaces/queries.ts'
 import { connect, type DatabaseAddress } from '../src/infra/db.ts'
 import { createSecrets } from '../src/infra/secrets.ts'
-import type { Clock } from '../src/kernel/clock.ts'
 import type { Environment, Workspace } from '../src/kernel/context.ts'
+import { type CustomLimits, customisable } from '../src/kernel/limits/plans.ts'
 import { type Scope, scopes, testKeyScopes } from '../src/kernel/scopes.ts'
 import type { Pool } from '../src/kernel/sql.ts'
+import { ManualClock } from './clock.ts'
 import { databaseNamed, templateName } from './global-setup.ts'
 import { runScenario, type Scenario, type ScenarioAnswer } from './scenario.ts'
 
 /** The password of everybody in tests. */
 export const password = 'correct horse battery'
 
-/** Time that moves only when a test says so. */
-export class ManualClock implements Clock {
-  #now: Date
-  constructor(start: string) {
-    this.#now = new Date(start)
-  }
-  now(): Date {
-    return new Date(this.#now)
-  }
-  advance(ms: number): void {
-    this.#now = new Date(this.#now.getTime() + ms)
-  }
-}
+export { ManualClock }
 
 export interface Tenant {
   production: Workspace
@@ -45,6 +34,9 @@ export interface Tenant {
   adminKey: string
   testKey: string
 }
+
+// The clock of most tests stands still, so all their requests fall into one second.
+const generous: CustomLimits = Object.fromEntries(customisable.map((window) => [window, 1_000_000]))
 
 export class Harness {
   readonly clock = new ManualClock('2026-03-01T09:00:00.000Z')
@@ -81,7 +73,7 @@ export class Harness {
   }
 
   /** Another app on the same database, as a second process would be. */
-  buildApp(sql = this.sql): Promise<App> {
+  buildApp(sql = this.sql, deps: Partial<AppDeps> = {}): Promise<App> {
     const log = pino({ level: 'debug' }, { write: (line: string) => void this.logLines.push(line) })
     return buildApp({
       sql,
@@ -92,6 +84,8 @@ export class Harness {
       urls: this.urls,
       authUrl: this.urls.production,
       bodyLimitBytes: 1_048_576,
+      requestsPerAddress: 1_000_000,
+      ...deps,
     })
   }
 
@@ -102,9 +96,10 @@ export class Harness {
     await dropDatabase(this.#database)
   }
 
+  /** With limits that no test reaches by accident; `customLimits: null` gives those of the plan. */
   async createTenant(workspace: NewWorkspace): Promise<Tenant> {
     const now = this.clock.now()
-    const pair = await insertWorkspacePair(this.sql, workspace, now)
+    const pair = await insertWorkspacePair(this.sql, { customLimits: generous, ...workspace }, now)
     const person = { email: `owner-${randomBytes(4).toString('hex')}@example.com`, name: 'Olivia Owner' }
     const accountId = await insertAccount(this.sql, { ...person, password }, now)
     const member = { ...person, accountId, role: 'owner' as const }

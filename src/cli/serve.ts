@@ -7,6 +7,7 @@ import { createLog } from '../infra/log.ts'
 import { createMailer } from '../infra/mailer.ts'
 import { migrate } from '../infra/migrate.ts'
 import { type OpenDatabase, openDatabase } from '../infra/open-database.ts'
+import { RedisCounters } from '../infra/redis-counters.ts'
 import { createSecrets, secretKeys } from '../infra/secrets.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { environments } from '../kernel/context.ts'
@@ -70,7 +71,12 @@ export async function run(config: Config, parts: Parts): Promise<void> {
       await listenOn(server, config.host, config.workerPort, 'WORKER_PORT')
     }
     if (parts.api) {
-      const { urls, authUrl, bodyLimitBytes } = config
+      const { urls, authUrl, bodyLimitBytes, trustedProxies, overload } = config
+      const sharedCounters = config.redisUrl ? new RedisCounters(config.redisUrl, log) : undefined
+      if (sharedCounters) {
+        steps.push(async () => sharedCounters.close())
+        await sharedCounters.start()
+      }
       const app = await buildApp({
         sql,
         clock,
@@ -80,6 +86,9 @@ export async function run(config: Config, parts: Parts): Promise<void> {
         urls,
         authUrl,
         bodyLimitBytes,
+        trustedProxies,
+        overload,
+        ...(sharedCounters && { sharedCounters }),
         ...(worker && { worker }),
       })
       steps.push(() => app.close())

@@ -21,6 +21,7 @@ import { teamRoutes } from './teams/routes.ts'
 import { Team } from './teams/schema.ts'
 import { unitRoutes } from './units/routes.ts'
 import { Unit } from './units/schema.ts'
+import { usageRoutes } from './usage/routes.ts'
 import { deliveryRoutes } from './webhooks/delivery-routes.ts'
 import { Delivery } from './webhooks/delivery-schema.ts'
 import { webhookRoutes } from './webhooks/routes.ts'
@@ -45,6 +46,7 @@ export const endpoints: Endpoint[] = [
   ...oauthClientRoutes,
   ...sessionRoutes,
   ...passwordResetRoutes,
+  ...usageRoutes,
 ]
 
 /** Every resource that has a table of its own. */
@@ -80,4 +82,5 @@ export const chapters = [
   { name: 'API keys', description: ApiKey.description },
   { name: 'OAuth clients', description: OAuthClient.description },
   { name: 'Sessions', description: 'Signing in and out as a person.' },
+  { name: 'Usage', description: 'What is left of the limits, and what was asked by whom.' },
 ]

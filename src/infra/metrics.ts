@@ -41,6 +41,17 @@ export function createMetrics(sql: Pool, poolSize: number): Metrics {
   }
 }
 
+// When the pool is at its end, the other figures are needed most.
+const patienceMs = 1_000
+const noneAfter = (ms: number) =>
+  new Promise<never[]>((resolve) => void setTimeout(() => resolve([]), ms).unref())
+
+const connectionStates = (sql: Pool): Promise<{ state: string; number: number }[]> =>
+  sql<{ state: string; number: number }[]>`
+    select coalesce(state, 'unknown') as state, count(*)::int as number from pg_stat_activity
+    where application_name = ${sql.options.connection.application_name ?? ''} and datname = current_database()
+    group by 1`.catch(() => [])
+
 function watchPool(registry: Registry, sql: Pool, poolSize: number): void {
   const connections = new Gauge({
     name: 'plotbase_database_connections',
@@ -49,10 +60,7 @@ function watchPool(registry: Registry, sql: Pool, poolSize: number): void {
     registers: [registry],
     async collect() {
       this.reset()
-      const rows = await sql`
-        select coalesce(state, 'unknown') as state, count(*)::int as number from pg_stat_activity
-        where application_name = ${sql.options.connection.application_name ?? ''} and datname = current_database()
-        group by 1`.catch(() => [])
+      const rows = await Promise.race([connectionStates(sql), noneAfter(patienceMs)])
       for (const row of rows) this.set({ state: row.state }, row.number)
     },
   })

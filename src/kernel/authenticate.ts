@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Environment, Principal, Urls } from './context.ts'
 import { sessionCookie } from './cookie.ts'
 import type { Credentials } from './credentials.ts'
-import { forbidden, unauthorized } from './errors.ts'
+import { ApiError, forbidden, unauthorized } from './errors.ts'
 import { isId } from './ids.ts'
 
 export interface Entrance {
@@ -13,20 +13,34 @@ export interface Entrance {
   noteUse?(home: Principal, acting: Principal): void
 }
 
+/** Who asks. Whoever is refused with a valid credential is still known, so that the refusal counts for them. */
+export interface Caller {
+  principal: Principal | undefined
+  refusal: ApiError | undefined
+}
+
 /** The checks every request passes before it is anybody, in their order. */
 export async function authenticate(
   entrance: Entrance,
   headers: IncomingHttpHeaders,
   method: string,
-): Promise<Principal> {
-  const token = readToken(headers.authorization) ?? readCookie(entrance, headers, method)
-  refuseOtherEnvironment(entrance, token)
-  const found = await entrance.credentials.find(token, entrance.environment)
-  if (!found) throw unauthorized('The token is invalid, expired or revoked. Check that it was copied whole.')
-  const principal = await selectWorkspace(entrance, found, headers['x-workspace-id'])
-  requireApiAccess(principal)
-  entrance.noteUse?.(found, principal)
-  return principal
+): Promise<Caller> {
+  let principal: Principal | undefined
+  try {
+    const token = readToken(headers.authorization) ?? readCookie(entrance, headers, method)
+    refuseOtherEnvironment(entrance, token)
+    const found = await entrance.credentials.find(token, entrance.environment)
+    if (!found)
+      throw unauthorized('The token is invalid, expired or revoked. Check that it was copied whole.')
+    principal = found
+    principal = await selectWorkspace(entrance, found, headers['x-workspace-id'])
+    requireApiAccess(principal)
+    entrance.noteUse?.(found, principal)
+    return { principal, refusal: undefined }
+  } catch (error) {
+    if (error instanceof ApiError) return { principal, refusal: error }
+    throw error
+  }
 }
 
 export const isBasic = (headers: IncomingHttpHeaders) => /^basic /i.test(headers.authorization ?? '')

@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { Clock } from './clock.ts'
 import type { Courier } from './courier.ts'
 import { newId, type Prefix } from './ids.ts'
+import type { CustomLimits } from './limits/plans.ts'
 import type { Role, Scope } from './scopes.ts'
 import type { Pool, Sql, Transaction } from './sql.ts'
 import type { Totals } from './totals.ts'
@@ -19,6 +20,7 @@ export interface Workspace {
   apiAccess: boolean
   environment: Environment
   currency: string
+  customLimits: CustomLimits | null
 }
 
 /** Who asks: a credential, the workspace it acts in, and what it may do there. */

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Context, OpenContext } from './context.ts'
 import type { ErrorCode } from './errors.ts'
 import type { Create, Fields, JsonSchema, Update } from './fields.ts'
+import type { Standing } from './limits/standing.ts'
 import type { Page } from './list.ts'
 import type { Params, Parsed } from './query.ts'
 import type { Resource } from './resource.ts'
@@ -52,6 +53,8 @@ export interface Call<Q = Record<string, unknown>, B = unknown, C = Context> {
   url: string
   /** Where the request came from. */
   address: string
+  /** Where the workspace stands within its limits, this request included. */
+  standing: Standing
 }
 
 /** What a handler gives back: data, not yet bytes. */

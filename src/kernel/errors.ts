@@ -45,6 +45,7 @@ export const errorCodes = {
   VALIDATION_ERROR: { status: 422, meaning: 'Fields of the body or query are wrong; each is in `details`.' },
   RATE_LIMIT_EXCEEDED: { status: 429, meaning: 'Too many requests; wait `retry_after` seconds.' },
   INTERNAL_ERROR: { status: 500, meaning: 'Something broke on our side.' },
+  OVERLOADED: { status: 503, meaning: 'The service has more to do than it can; wait `retry_after` seconds.' },
   UNAVAILABLE: { status: 503, meaning: 'The service cannot answer right now; try again shortly.' },
 } as const
 

@@ -4,20 +4,34 @@ import type { Logger } from 'pino'
 import { errorAnswer } from './envelope.ts'
 import { ApiError, badRequest, unavailable } from './errors.ts'
 import { send } from './pipeline.ts'
-import { answerClientError, answerUnroutable, newRequestId, nothingHere } from './unroutable.ts'
+import {
+  answerClientError,
+  answerUnroutable,
+  type HeadersFor,
+  newRequestId,
+  nothingHere,
+} from './unroutable.ts'
+
+export interface ServerOptions {
+  log: Logger
+  bodyLimitBytes: number
+  trustedProxies: string[]
+  headersFor: HeadersFor
+}
 
 /** A server with the conventions of the house: request ids, JSON in UTF-8, errors in one shape, log lines. */
-export function createServer(options: { log: Logger; bodyLimitBytes: number }): FastifyInstance {
+export function createServer(options: ServerOptions): FastifyInstance {
   const app = Fastify({
     loggerInstance: options.log,
     // One line per request, written by the hook below, instead of Fastify's two.
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request' }),
     bodyLimit: options.bodyLimitBytes,
     genReqId: newRequestId,
+    trustProxy: options.trustedProxies.length > 0 ? options.trustedProxies : false,
     requestIdHeader: false,
     routerOptions: { maxParamLength: 200, ignoreTrailingSlash: true },
-    frameworkErrors: answerUnroutable,
-    clientErrorHandler: (error, socket) => answerClientError(options.log, error, socket),
+    frameworkErrors: (_error, request, reply) => answerUnroutable(request, reply, options.headersFor),
+    clientErrorHandler: (error, socket) => answerClientError(options.log, error, socket, options.headersFor),
     // A stopping server still answers what it has accepted; the listener is closed first.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
@@ -50,6 +64,7 @@ export function createServer(options: { log: Logger; bodyLimitBytes: number }): 
   app.setErrorHandler((error, request, reply) => {
     const known = asApiError(error as FastifyError)
     if (known.status >= 500) request.log.error({ err: error }, 'request failed')
+    if (!request.standing) reply.headers(options.headersFor(request.ip))
     return send(request, reply, errorAnswer(known, request.id))
   })
   app.setNotFoundHandler((request, reply) => send(request, reply, errorAnswer(nothingHere())))
@@ -119,6 +134,7 @@ export function refuseOtherMethods(
       method: others,
       url: path,
       exposeHeadRoute: false,
+      config: { wrongMethod: true },
       // Refused before the body is read.
       onRequest: async (request) => {
         throw new ApiError('METHOD_NOT_ALLOWED', `${request.method} is not possible here; use ${allow}.`, {

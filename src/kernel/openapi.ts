@@ -28,6 +28,7 @@ export function openApiDocument(endpoints: Endpoint[], options: ReferenceOptions
     paths: pathsOf(endpoints),
     components: {
       schemas: published(envelopeSchemas),
+      headers: headersOfEveryAnswer,
       securitySchemes: {
         bearer: {
           type: 'http',
@@ -137,10 +138,34 @@ const header = (name: string, description: string): JsonSchema => ({
   description,
 })
 
+const headersOfEveryAnswer: Record<string, JsonSchema> = {
+  'X-Request-Id': { schema: { type: 'string' }, description: 'Names the request in our logs.' },
+  'X-RateLimit-Limit': { schema: { type: 'integer' }, description: 'Requests a minute.' },
+  'X-RateLimit-Remaining': { schema: { type: 'integer' }, description: 'Left of them in this minute.' },
+  'X-RateLimit-Reset': {
+    schema: { type: 'integer' },
+    description: 'When the next minute begins, in Unix seconds.',
+  },
+  RateLimit: {
+    schema: { type: 'string' },
+    description: 'What is left (`r`) and for how many seconds (`t`), for each window with a limit.',
+  },
+  'RateLimit-Policy': {
+    schema: { type: 'string' },
+    description: 'How many requests (`q`) in how many seconds (`w`), for each window with a limit.',
+  },
+}
+
+const headerRefs = Object.fromEntries(
+  Object.keys(headersOfEveryAnswer).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+)
+
+const retryAfter: JsonSchema = {
+  'Retry-After': { schema: { type: 'integer' }, description: 'Seconds until the request would be admitted.' },
+}
+
 function successOf({ success }: Endpoint): JsonSchema {
-  const headers = {
-    'X-Request-Id': { schema: { type: 'string' }, description: 'Names the request in our logs.' },
-  }
+  const headers = headerRefs
   if (!success.schema) return { description: success.description, headers }
   const schema = published(success.schema)
   return {
@@ -195,8 +220,10 @@ const everywhere: ErrorCode[] = [
   'VALIDATION_ERROR',
   'RATE_LIMIT_EXCEEDED',
   'INTERNAL_ERROR',
+  // Also stands for OVERLOADED, which has the same status.
   'UNAVAILABLE',
 ]
+const passing: ErrorCode[] = ['RATE_LIMIT_EXCEEDED', 'UNAVAILABLE']
 
 function errorsOf({ method, errors, body }: Endpoint): JsonSchema {
   const withBody: ErrorCode[] = body ? ['BAD_REQUEST', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] : []
@@ -213,6 +240,7 @@ function errorsOf({ method, errors, body }: Endpoint): JsonSchema {
         status,
         {
           description: message,
+          ...(passing.includes(code) && { headers: retryAfter }),
           content: {
             'application/json': {
               schema: { $ref: '#/components/schemas/Error' },

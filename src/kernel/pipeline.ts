@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
-import { authenticate, type Entrance, isBasic } from './authenticate.ts'
+import { authenticate, type Caller, type Entrance, isBasic } from './authenticate.ts'
 import { requireScopes } from './authorize.ts'
 import type { Clock } from './clock.ts'
 import type { Context, Principal, Secrets } from './context.ts'
@@ -10,6 +10,8 @@ import { envelope, errorAnswer, pickFields } from './envelope.ts'
 import { type ApiError, invalid, type Problem } from './errors.ts'
 import { etagOf, isUnchanged } from './etag.ts'
 import { once, readIdempotencyKey } from './idempotency.ts'
+import type { Admit } from './limits/admit.ts'
+import { endpointWindowOf } from './limits/plans.ts'
 import { parseQuery } from './query.ts'
 import type { Scope } from './scopes.ts'
 import type { Pool } from './sql.ts'
@@ -26,6 +28,7 @@ declare module 'fastify' {
 
 export interface PipelineDeps {
   entrance: Entrance
+  admit: Admit
   sql: Pool
   clock: Clock
   log: Logger
@@ -34,19 +37,24 @@ export interface PipelineDeps {
   courier: Courier
 }
 
-/** Every operation goes this way: who asks, may they, is it well formed, do it (once), show it. */
+/** Every operation goes this way: who asks, is there room for it, may they, is it well formed, do it (once), show it. */
 export function mount(app: FastifyInstance, endpoints: Endpoint[], deps: PipelineDeps): void {
   for (const endpoint of endpoints) {
+    const endpointWindow = endpointWindowOf(endpoint)
     app.route({
       method: endpoint.method,
       url: endpoint.path,
-      config: { operationId: endpoint.operationId },
+      config: { operationId: endpoint.operationId, usageRoute: `${endpoint.method} ${endpoint.path}` },
       onRequest: async (request, reply) => {
-        if (endpoint.scopes === 'none') return
-        const principal = await authenticate(deps.entrance, request.headers, request.method)
-        request.principal = principal
+        const open = endpoint.scopes === 'none'
+        const caller = open ? stranger : await authenticate(deps.entrance, request.headers, request.method)
         if (isBasic(request.headers)) announceSunset(reply)
-        requireScopes(principal, endpoint.scopes)
+        const admitted = deps.admit(request, reply, caller, endpointWindow)
+        if (admitted) await admitted
+        if (caller.refusal) throw caller.refusal
+        if (endpoint.scopes === 'none') return
+        request.principal = caller.principal!
+        requireScopes(caller.principal!, endpoint.scopes)
       },
       handler: async (request, reply) => {
         const answer = await perform(endpoint, request, contextOf(deps, request))
@@ -56,6 +64,8 @@ export function mount(app: FastifyInstance, endpoints: Endpoint[], deps: Pipelin
     })
   }
 }
+
+const stranger: Caller = { principal: undefined, refusal: undefined }
 
 // Whoever revokes a key and tries it at once must see it fail; NOTIFY takes a millisecond or two to come back.
 const endsAccess = ({ method, scopes, endsAccess }: Endpoint): boolean =>
@@ -94,6 +104,7 @@ function checked(endpoint: Endpoint, request: FastifyRequest, ctx: Context): Cal
     headers: request.headers,
     url: request.url,
     address: request.ip,
+    standing: request.standing!,
   }
 }
 

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type Provider from 'oidc-provider'
+import { limitHeaders } from '../kernel/limits/standing.ts'
 import { arrival } from './store.ts'
 
 const formType = 'application/x-www-form-urlencoded'
@@ -16,6 +17,7 @@ export async function answerBy(
   const arrivedAt = new Date(Date.now() - reply.elapsedTime)
   reply.hijack()
   reply.raw.setHeader('x-request-id', request.id)
+  if (request.standing) reply.raw.setHeaders(new Headers(limitHeaders(request.standing)))
   const incoming = asSeenBy(provider, request, params)
   await arrival.run(arrivedAt, async () => {
     await provider.callback()(incoming, reply.raw as ServerResponse)

@@ -11,7 +11,7 @@ export const oauthCredentials = (sql: Sql): CredentialKind => ({
   find: async (_token, tokenHash) => {
     const [row] = await sql`
       select t.scopes, t.expires_at, t.account_id, g.client_id, a.id as agent_id, a.role, a.team_id,
-        w.id, w.name, w.plan, w.api_access, w.environment, w.currency
+        w.id, w.name, w.plan, w.api_access, w.environment, w.currency, w.custom_limits
       from oauth_records t
       join oauth_records g on g.model = 'Grant' and g.id_hash = t.grant_hash
       join workspaces w on w.id = g.granted_for

@@ -1,4 +1,5 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { errorAnswer } from '../kernel/envelope.ts'
 import { ApiError } from '../kernel/errors.ts'
 import { serveAccountPages } from './account-pages.ts'
 import { answerBy, readParams } from './bridge.ts'
@@ -47,12 +48,12 @@ function acceptForms(scope: FastifyInstance): void {
 function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const status = (error as unknown as { status?: number }).status ?? error.statusCode ?? 500
   if (status >= 500) request.log.error({ err: error }, 'request failed')
-  const headers = error instanceof ApiError ? error.headers : {}
+  const headers = error instanceof ApiError ? errorAnswer(error).headers : {}
   return reply
     .code(status)
     .headers({ ...headers, 'cache-control': 'no-store' })
     .send({
-      error: status >= 500 ? 'server_error' : 'invalid_request',
+      error: status >= 500 ? 'server_error' : status === 429 ? 'temporarily_unavailable' : 'invalid_request',
       ...(status < 500 && { error_description: error.message }),
     })
 }

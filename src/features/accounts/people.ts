@@ -102,7 +102,7 @@ export const membershipFinder =
     // Whoever allowed an application in named one workspace for it.
     if (!principal.accountId || principal.kind === 'oauth') return undefined
     const [row] = await sql`
-      select w.id, w.name, w.plan, w.api_access, w.environment, w.currency, a.id as agent_id, a.role, a.team_id
+      select w.id, w.name, w.plan, w.api_access, w.environment, w.currency, w.custom_limits, a.id as agent_id, a.role, a.team_id
       from agents a join workspaces w on w.id = a.workspace_id
       where a.account_id = ${principal.accountId} and a.workspace_id = ${workspaceId} and a.status = 'active'`
     if (!row) return undefined

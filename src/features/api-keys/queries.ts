@@ -61,7 +61,7 @@ export const bootstrapKeyHashes = async (sql: Sql): Promise<string[]> =>
 export async function findKey(sql: Sql, tokenHash: string): Promise<Credential | undefined> {
   const [row] = await sql`
     select k.id as key_id, k.scopes, k.expires_at, a.id as agent_id, a.account_id,
-      w.id, w.name, w.plan, w.api_access, w.environment, w.currency
+      w.id, w.name, w.plan, w.api_access, w.environment, w.currency, w.custom_limits
     from api_keys k
     join workspaces w on w.id = k.workspace_id
     left join agents a on a.workspace_id = k.workspace_id and a.id = k.created_by

@@ -13,6 +13,8 @@ interface HealthDeps {
   registry: Registry
   worker?: WorkerHealth
   version: string
+  /** Undefined where this process shares its limits with no other. */
+  sharedCounters: { reachable: boolean } | undefined
 }
 
 interface Check {
@@ -24,9 +26,12 @@ interface Check {
 const checkTimeoutMs = 2_000
 
 /** Live, ready and measured: for orchestrators, load balancers and Prometheus, without a credential. */
-export function serveHealth(app: FastifyInstance, { sql, registry, worker, version }: HealthDeps): void {
+export function serveHealth(
+  app: FastifyInstance,
+  { sql, registry, worker, version, sharedCounters }: HealthDeps,
+): void {
   const quiet = { logLevel: 'warn' } as const
-  app.get('/healthz', quiet, async () => ({ status: 'ok', version }))
+  app.get('/healthz', quiet, async () => ({ status: 'ok', version, limits: limitsNote(sharedCounters) }))
   app.get('/readyz', quiet, async (_request, reply) => {
     const [database, migrations] = await Promise.all([
       check(() => sql`select 1`),
@@ -43,6 +48,12 @@ export function serveHealth(app: FastifyInstance, { sql, registry, worker, versi
   app.get('/metrics', quiet, async (_request, reply) =>
     reply.type(registry.contentType).send(await registry.metrics()),
   )
+}
+
+// Not a failure: requests are served, but the processes together may admit more than a plan allows.
+function limitsNote(shared: HealthDeps['sharedCounters']): string {
+  if (!shared) return 'counted in this process'
+  return shared.reachable ? 'shared through Redis' : 'Redis is away: counted in this process until it is back'
 }
 
 const workerCheck = (worker: WorkerHealth): Check =>

@@ -36,7 +36,7 @@ async function resetNext({ sql, clock, log, demoData }: Deps, due: Date): Promis
   const done = await sql.begin(async (tx) => {
     // Whoever locks the row does the work; the others find the next.
     const [row] = await tx`
-      select id, name, plan, api_access, environment, currency from workspaces
+      select id, name, plan, api_access, environment, currency, custom_limits from workspaces
       where environment = 'sandbox' and coalesce(last_reset_at, created_at) < ${due}
       order by id limit 1 for update skip locked`
     if (!row) return undefined

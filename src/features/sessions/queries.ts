@@ -44,7 +44,7 @@ async function findSession(
 ): Promise<Credential | undefined> {
   const [row] = await sql`
     select s.id as session_id, s.account_id, s.expires_at, a.id as agent_id, a.role, a.team_id,
-      w.id, w.name, w.plan, w.api_access, w.environment, w.currency
+      w.id, w.name, w.plan, w.api_access, w.environment, w.currency, w.custom_limits
     from sessions s
     join agents a on a.account_id = s.account_id and a.status = 'active'
     join workspaces w on w.id = a.workspace_id and w.environment = ${environment}
