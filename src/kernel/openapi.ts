@@ -1,6 +1,7 @@
 import type { Endpoint } from './endpoint.ts'
 import { type ErrorCode, errorCodes } from './errors.ts'
 import type { JsonSchema } from './fields.ts'
+import { withSharedSchemas } from './openapi-shared.ts'
 import { envelopeSchemas } from './schemas.ts'
 import { scopeMeanings } from './scopes.ts'
 
@@ -9,12 +10,11 @@ import { scopeMeanings } from './scopes.ts'
 export interface ReferenceOptions {
   version: string
   servers: { url: string; description: string }[]
-  /** Resource schemas by name; where an operation shows one, it refers to it. */
   tags: { name: string; description: string }[]
 }
 
 export function openApiDocument(endpoints: Endpoint[], options: ReferenceOptions): JsonSchema {
-  return {
+  return withSharedSchemas({
     openapi: '3.1.0',
     info: {
       title: 'Plotbase API',
@@ -29,6 +29,9 @@ export function openApiDocument(endpoints: Endpoint[], options: ReferenceOptions
     components: {
       schemas: published(envelopeSchemas),
       headers: headersOfEveryAnswer,
+      responses: Object.fromEntries(
+        Object.keys(errorCodes).map((code) => [code, errorResponse(code as ErrorCode)]),
+      ),
       securitySchemes: {
         bearer: {
           type: 'http',
@@ -37,7 +40,7 @@ export function openApiDocument(endpoints: Endpoint[], options: ReferenceOptions
         },
       },
     },
-  }
+  })
 }
 
 const introduction = `Everything a real-estate sales organisation sells, and who wants it.
@@ -231,26 +234,25 @@ function errorsOf({ method, errors, body }: Endpoint): JsonSchema {
   const withKey: ErrorCode[] = method === 'POST' ? ['CONFLICT'] : []
   const codes = new Set([...withBody, ...withKey, ...everywhere, ...(Object.keys(errors) as ErrorCode[])])
   return Object.fromEntries(
-    [...codes].map((code) => {
-      const { status, meaning } = errorCodes[code]
-      const message = errors[code] ?? meaning
-      const details =
-        code === 'VALIDATION_ERROR' ? { details: [{ field: 'name', message: 'is required.' }] } : {}
-      return [
-        status,
-        {
-          description: message,
-          ...(passing.includes(code) && { headers: retryAfter }),
-          content: {
-            'application/json': {
-              schema: { $ref: '#/components/schemas/Error' },
-              example: { success: false, error: { code, message, ...details } },
-            },
-          },
-        },
-      ]
-    }),
+    [...codes].map((code) => [
+      errorCodes[code].status,
+      errors[code] ? errorResponse(code, errors[code]) : { $ref: `#/components/responses/${code}` },
+    ]),
   )
+}
+
+function errorResponse(code: ErrorCode, message: string = errorCodes[code].meaning): JsonSchema {
+  const details = code === 'VALIDATION_ERROR' ? { details: [{ field: 'name', message: 'is required.' }] } : {}
+  return {
+    description: message,
+    ...(passing.includes(code) && { headers: retryAfter }),
+    content: {
+      'application/json': {
+        schema: { $ref: '#/components/schemas/Error' },
+        example: { success: false, error: { code, message, ...details } },
+      },
+    },
+  }
 }
 
 const publicFormats: Record<string, JsonSchema> = {
