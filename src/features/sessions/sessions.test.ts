@@ -107,6 +107,7 @@ describe('the cookie', () => {
     ['https://evil.example', 403],
     ['https://api.test.evil.example', 403],
     ['https://sandbox.test', 403],
+    ['http://api.test', 403],
     ['https://api.test', 201],
   ])('writes from %s: %i', async (origin, status) => {
     const cookie = cookieOf(await signedIn())
