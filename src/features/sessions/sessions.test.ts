@@ -227,6 +227,19 @@ describe('a session', () => {
       await vi.waitFor(() => scenario({ as: session, on, get: '/v1/workspace', status: 401 }), soon)
   })
 
+  it('of a person who has left production is of no use in the sandbox either', async () => {
+    const tenant = await harness.createTenant({ name: 'Left half', plan: 'professional', currency: 'USD' })
+    const session = await harness.signIn(tenant.ownerEmail)
+    const asked = { as: session, on: 'sandbox', get: '/v1/workspace' } as const
+    await scenario({ ...asked, status: 200 })
+    const become = (status: string) =>
+      harness.sql`update agents set status = ${status} where id = ${tenant.ownerId}`
+    await become('inactive')
+    await vi.waitFor(() => scenario({ ...asked, status: 401 }), soon)
+    await become('active')
+    await vi.waitFor(() => scenario({ ...asked, status: 200 }), soon)
+  })
+
   it('notes when the person was last active', async () => {
     const session = await harness.signIn()
     await scenario({ as: session, get: '/v1/workspace', status: 200 })
