@@ -11,9 +11,12 @@ export async function measureStart(): Promise<Table> {
   for (let round = 0; round < rounds; round++) {
     progress(`start: round ${round + 1}`)
     const dataDir = await newDataDir()
-    first.push(await secondsToStart(dataDir))
-    later.push(await secondsToStart(dataDir))
-    await removeDataDir(dataDir)
+    try {
+      first.push(await secondsToStart(dataDir))
+      later.push(await secondsToStart(dataDir))
+    } finally {
+      await removeDataDir(dataDir)
+    }
   }
   progress('')
   return {

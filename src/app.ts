@@ -1,5 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
+import { Registry } from 'prom-client'
+import { announcer } from './delivery/wake.ts'
 import { LastUsed } from './features/accounts/last-used.ts'
 import { membershipFinder } from './features/accounts/people.ts'
 import { apiKeyCredentials } from './features/api-keys/credential.ts'
@@ -13,6 +15,7 @@ import { createMetrics } from './infra/metrics.ts'
 import type { Entrance } from './kernel/authenticate.ts'
 import type { Clock } from './kernel/clock.ts'
 import { type Environment, environments, type Secrets } from './kernel/context.ts'
+import type { Courier } from './kernel/courier.ts'
 import { Credentials } from './kernel/credentials.ts'
 import { createServer, finishAndClose, refuseOtherMethods } from './kernel/http.ts'
 import { admitWithin, limitRequests } from './kernel/limits/admit.ts'
@@ -32,11 +35,13 @@ export interface AppDeps {
   clock: Clock
   log: Logger
   secrets: Secrets
+  courier: Courier
   urls: Record<Environment, string>
   /** Where people sign in and applications get their tokens. */
   authUrl: string
   bodyLimitBytes: number
-  worker?: WorkerHealth
+  /** The worker of the same process, where it has one. */
+  worker?: WorkerHealth & { wake(): void; registry: Registry }
   /** Where several processes share their counts; each counts on its own without it. */
   sharedCounters?: SharedCounters
   /** When to refuse requests early; never unless given. */
@@ -58,7 +63,7 @@ export interface App {
 
 /** Builds the whole product, the same for production and for tests. */
 export async function buildApp(deps: AppDeps): Promise<App> {
-  const { sql, clock, log, secrets } = deps
+  const { sql, clock, log, secrets, courier } = deps
   const urls = { ...deps.urls, auth: deps.authUrl }
   const exemptKeys = new Set(await bootstrapKeyHashes(sql))
   const credentials = new Credentials(
@@ -80,6 +85,8 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   )
   const totals = new Totals((error) => log.warn({ err: error }, 'could not count a list'))
   const metrics = createMetrics(sql, sql.options.max)
+  const registry = deps.worker ? Registry.merge([metrics.registry, deps.worker.registry]) : metrics.registry
+  const announceEvents = deps.worker?.wake ?? announcer(sql, log)
 
   const usage = new UsageRecorder({ sql, clock, log, onDayKnown: (id, used) => limiter.learnDay(id, used) })
   const limiter = new Limiter({
@@ -101,6 +108,9 @@ export async function buildApp(deps: AppDeps): Promise<App> {
     const noteUse: Entrance['noteUse'] = (home, acting) => lastUsed.note(home, acting)
     const entrance = { credentials, environment, urls, noteUse }
     limitRequests(app, limiter, entrance)
+    app.addHook('onResponse', async ({ method }, { statusCode }) => {
+      if (method !== 'GET' && statusCode < 400) announceEvents()
+    })
     mount(app, endpoints, {
       entrance,
       admit: admitWithin(limiter),
@@ -109,6 +119,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
       log,
       totals,
       secrets,
+      courier,
     })
     refuseOtherMethods(app, endpoints)
     if (environment === 'production')
@@ -123,7 +134,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
     serveDocs(app, referenceOf(deps.urls))
     serveHealth(app, {
       sql,
-      registry: metrics.registry,
+      registry,
       version,
       sharedCounters: deps.sharedCounters,
       ...(deps.worker && { worker: deps.worker }),

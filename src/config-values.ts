@@ -1,5 +1,3 @@
-import { isIP } from 'node:net'
-
 /** The kinds of value a setting can have. `parse` throws the end of a sentence that begins with "it". */
 export interface Setting<T> {
   description: string
@@ -80,25 +78,30 @@ export const bytes = (description: string, fallback: number, shown: string) =>
     shown,
   )
 
-/** Addresses and networks such as `10.0.0.0/8`, separated by commas. */
-export const networks = (description: string) =>
-  setting<string[]>(
-    description,
-    [],
-    (text) => {
-      const list = text.split(',').map((item) => item.trim())
-      if (!list.every(isNetwork)) throw new Error('must be addresses or networks such as 10.0.0.0/8')
-      return list
-    },
-    '',
-  )
+const unitsOfTime: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-function isNetwork(text: string): boolean {
-  const [address = '', bits, ...rest] = text.split('/')
-  const version = isIP(address)
-  return (
-    version > 0 &&
-    rest.length === 0 &&
-    (bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128)))
-  )
+function durationMs(text: string): number {
+  const [, amount, unit] = /^(\d{1,9})\s*(ms|s|m|h|d)$/.exec(text.trim()) ?? []
+  if (amount === undefined || Number(amount) === 0)
+    throw new Error('must be made of times such as 500ms, 5s, 30m, 2h or 1d')
+  return Number(amount) * unitsOfTime[unit!]!
 }
+
+export const duration = (description: string, shown: string) =>
+  setting(description, durationMs(shown), durationMs, shown)
+
+export const durations = (description: string, shown: string) =>
+  setting(description, shown.split(',').map(durationMs), (text) => text.split(',').map(durationMs), shown)
+
+export const listOfValues = <T>(
+  description: string,
+  parseOne: (text: string) => T | undefined,
+  expected: string,
+) =>
+  setting<T[]>(description, undefined, (text) =>
+    text.split(',').map((part) => {
+      const value = parseOne(part.trim())
+      if (value === undefined) throw new Error(`must be ${expected}`)
+      return value
+    }),
+  )

@@ -2,14 +2,17 @@ import { resolve } from 'node:path'
 import {
   bytes,
   choiceOf,
+  duration,
+  durations,
   flagOf,
-  networks,
+  listOfValues,
   plain,
   port,
   type Setting,
   urlOf,
   wholeNumber,
 } from './config-values.ts'
+import { asNetwork } from './kernel/networks.ts'
 import { StartError } from './kernel/start-error.ts'
 
 /*
@@ -19,6 +22,10 @@ export const settings = {
   HOST: plain('The address to listen on. `127.0.0.1` in local mode, `0.0.0.0` with `DATABASE_URL`.'),
   PORT: port('The production API, reference and authorization endpoints.', 3000),
   SANDBOX_PORT: port('The sandbox, with the same paths.', 3001),
+  WORKER_PORT: port(
+    'Health and metrics of `plotbase work`; where the API runs in the same process, they are on its port. `0` takes any free port.',
+    3002,
+  ),
   DATA_DIR: plain('Where the embedded PostgreSQL keeps its data.', './data'),
   DATABASE_URL: urlOf(
     ['postgres:', 'postgresql:'],
@@ -29,8 +36,10 @@ export const settings = {
     ['redis:', 'rediss:'],
     'Lets several processes share one budget of requests. While it is away, each limits on its own.',
   ),
-  TRUSTED_PROXIES: networks(
+  TRUSTED_PROXIES: listOfValues(
     "Addresses or networks of the proxies in front, separated by commas: the caller's address is then taken from `X-Forwarded-For`.",
+    asNetwork,
+    'addresses or networks such as 10.1.0.0/16, with commas between them',
   ),
   OVERLOAD_LOOP_DELAY: wholeNumber(
     'Refuse requests with 503 while the process is this many milliseconds late; 0 for never.',
@@ -68,6 +77,24 @@ export const settings = {
     'info',
   ),
   BODY_LIMIT: bytes('The largest request body, such as `512kb` or `2mib`.', 1_048_576, '1mib'),
+  WEBHOOK_RETRY_DELAYS: durations(
+    'How long to wait before each further attempt to deliver an event. After the last, the webhook is turned off.',
+    '5m,30m,2h,24h',
+  ),
+  WEBHOOK_TIMEOUT: duration('How long a receiver may take in all: connecting, headers and body.', '5s'),
+  WEBHOOK_ALLOWED_NETWORKS: listOfValues(
+    'Networks that webhooks may lead to although they are loopback, private or reserved, such as `10.1.0.0/16,fd00::/8`. Loopback in local mode on a loopback `HOST`, else none.',
+    asNetwork,
+    'networks such as 10.1.0.0/16 or fd00::/8, with commas between them',
+  ),
+  WEBHOOK_CONCURRENCY: wholeNumber('Deliveries under way at once, per process.', 256, {
+    min: 1,
+    max: 10_000,
+  }),
+  WEBHOOK_HOST_CONCURRENCY: wholeNumber('Deliveries under way at once to one receiver, per process.', 32, {
+    min: 1,
+    max: 1_000,
+  }),
   BOOTSTRAP_OWNER_EMAIL: plain(
     'The owner of the first workspace. `owner@demo-realty.example` in local mode.',
   ),
@@ -114,7 +141,7 @@ export function loadConfig(env: Record<string, string | undefined>) {
     databaseUrl,
     databasePool: read('DATABASE_POOL', settings.DATABASE_POOL)!,
     redisUrl: read('REDIS_URL', settings.REDIS_URL),
-    trustedProxies: read('TRUSTED_PROXIES', settings.TRUSTED_PROXIES)!,
+    trustedProxies: read('TRUSTED_PROXIES', settings.TRUSTED_PROXIES) ?? [],
     overload: {
       loopDelayMs: read('OVERLOAD_LOOP_DELAY', settings.OVERLOAD_LOOP_DELAY)!,
       poolWaitMs: read('OVERLOAD_POOL_WAIT', settings.OVERLOAD_POOL_WAIT)!,
@@ -122,6 +149,16 @@ export function loadConfig(env: Record<string, string | undefined>) {
     secretKey: longEnough(read('SECRET_KEY', settings.SECRET_KEY)),
     logLevel: read('LOG_LEVEL', settings.LOG_LEVEL)!,
     bodyLimitBytes: read('BODY_LIMIT', settings.BODY_LIMIT)!,
+    workerPort: read('WORKER_PORT', settings.WORKER_PORT)!,
+    webhooks: {
+      retryDelaysMs: read('WEBHOOK_RETRY_DELAYS', settings.WEBHOOK_RETRY_DELAYS)!,
+      timeoutMs: read('WEBHOOK_TIMEOUT', settings.WEBHOOK_TIMEOUT)!,
+      allowedNetworks:
+        read('WEBHOOK_ALLOWED_NETWORKS', settings.WEBHOOK_ALLOWED_NETWORKS) ??
+        (local && isLoopback(host) ? ['127.0.0.0/8', '::1/128'] : []),
+      concurrency: read('WEBHOOK_CONCURRENCY', settings.WEBHOOK_CONCURRENCY)!,
+      concurrencyPerHost: read('WEBHOOK_HOST_CONCURRENCY', settings.WEBHOOK_HOST_CONCURRENCY)!,
+    },
     bootstrap: {
       ownerEmail: read('BOOTSTRAP_OWNER_EMAIL', settings.BOOTSTRAP_OWNER_EMAIL),
       ownerPassword: read('BOOTSTRAP_OWNER_PASSWORD', settings.BOOTSTRAP_OWNER_PASSWORD),
@@ -135,6 +172,8 @@ export function loadConfig(env: Record<string, string | undefined>) {
     demoData: read('DEMO_DATA', settings.DEMO_DATA) ?? local,
   }
 }
+
+const isLoopback = (host: string) => /^(localhost|127\.\d+\.\d+\.\d+|::1)$/.test(host)
 
 // A wildcard address can be listened on, but not called.
 const addressOf = (host: string, port: number) =>

@@ -25,5 +25,6 @@ export const contextFor = (harness: Harness, parts: Partial<Context> = {}): Cont
   sql: harness.sql,
   totals: new Totals(() => {}),
   secrets: harness.secrets,
+  courier: harness.courier,
   ...parts,
 })

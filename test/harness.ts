@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto'
 import pino from 'pino'
 import { afterAll, beforeAll, inject } from 'vitest'
 import { type App, type AppDeps, buildApp } from '../src/app.ts'
+import { createCourier } from '../src/delivery/courier.ts'
+import type { Resolve } from '../src/delivery/resolve.ts'
 import { insertAccount, insertMembership } from '../src/features/accounts/people.ts'
 import { insertKey } from '../src/features/api-keys/queries.ts'
 import { newKeyToken } from '../src/features/api-keys/token.ts'
@@ -39,6 +41,13 @@ const generous: CustomLimits = Object.fromEntries(customisable.map((window) => [
 export class Harness {
   readonly clock = new ManualClock('2026-03-01T09:00:00.000Z')
   readonly secrets = createSecrets(['the key of all tests, long enough'])
+  /** Sends to receivers on this machine. Names are looked up nowhere: see `resolve`. */
+  readonly courier = createCourier({
+    clock: this.clock,
+    timeoutMs: 1_000,
+    allowedNetworks: ['127.0.0.0/8'],
+    resolve: (name) => this.resolve(name),
+  })
   readonly urls = { production: 'https://api.test', sandbox: 'https://sandbox.test' }
   /** Every log line of the file, for tests that look for what must not be there. */
   readonly logLines: string[] = []
@@ -47,6 +56,9 @@ export class Harness {
   /** The workspace most tests work in. */
   tenant!: Tenant
   #database = ''
+
+  /** What names lead to; a test may put another in its place. */
+  resolve: Resolve = async () => [{ address: '93.184.215.14', family: 4 }]
 
   async start(): Promise<void> {
     this.#database = await cloneTemplate()
@@ -68,6 +80,7 @@ export class Harness {
       clock: this.clock,
       log,
       secrets: this.secrets,
+      courier: this.courier,
       urls: this.urls,
       authUrl: this.urls.production,
       bodyLimitBytes: 1_048_576,
@@ -78,6 +91,7 @@ export class Harness {
 
   async stop(): Promise<void> {
     await this.app.close()
+    await this.courier.close()
     await this.sql.end()
     await dropDatabase(this.#database)
   }

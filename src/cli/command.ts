@@ -47,8 +47,8 @@ export function helpOf(name: string, command: Command): string {
     command.summary,
     '',
     ...rows,
-    '  --json'.padEnd(28) + 'Print JSON.',
-    '  --help'.padEnd(28) + 'Show this text.',
+    `${'  --json'.padEnd(28)}Print JSON.`,
+    `${'  --help'.padEnd(28)}Show this text.`,
   ].join('\n')
 }
 

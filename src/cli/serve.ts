@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { type App, buildApp } from '../app.ts'
 import type { Config } from '../config.ts'
+import { createCourier } from '../delivery/courier.ts'
 import { bootstrap, type FirstStart } from '../features/workspaces/bootstrap.ts'
 import { createLog } from '../infra/log.ts'
 import { createMailer } from '../infra/mailer.ts'
@@ -12,6 +13,7 @@ import { systemClock } from '../kernel/clock.ts'
 import { environments } from '../kernel/context.ts'
 import { StartError } from '../kernel/start-error.ts'
 import { startWorker, type Worker } from '../worker.ts'
+import { buildWorkerServer } from '../worker-server.ts'
 import { banner } from './banner.ts'
 import { stopOnSignal } from './lifecycle.ts'
 
@@ -47,6 +49,8 @@ export async function run(config: Config, parts: Parts): Promise<void> {
     })
 
     const secrets = createSecrets(await secretKeys(config))
+    const courier = createCourier({ clock, ...config.webhooks })
+    steps.push(() => courier.close())
     let worker: Worker | undefined
     if (parts.worker) {
       worker = startWorker({
@@ -54,10 +58,17 @@ export async function run(config: Config, parts: Parts): Promise<void> {
         clock,
         log,
         secrets,
+        courier,
+        limits: config.webhooks,
         demoData: config.demoData,
         mailer: createMailer(config.mail),
       })
       steps.push(() => worker!.stop())
+    }
+    if (worker && !parts.api) {
+      const server = buildWorkerServer({ sql, log, worker })
+      steps.push(() => server.close())
+      await listenOn(server, config.host, config.workerPort, 'WORKER_PORT')
     }
     if (parts.api) {
       const { urls, authUrl, bodyLimitBytes, trustedProxies, overload } = config
@@ -71,6 +82,7 @@ export async function run(config: Config, parts: Parts): Promise<void> {
         clock,
         log,
         secrets,
+        courier,
         urls,
         authUrl,
         bodyLimitBytes,

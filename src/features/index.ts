@@ -5,6 +5,8 @@ import { apiKeyRoutes } from './api-keys/routes.ts'
 import { ApiKey } from './api-keys/schema.ts'
 import { dealRoutes } from './deals/routes.ts'
 import { Commission, Deal, Invoice } from './deals/schema.ts'
+import { eventRoutes } from './events/routes.ts'
+import { EventRecord } from './events/schema.ts'
 import { Activity, Note } from './leads/activity-schema.ts'
 import { leadRoutes } from './leads/routes.ts'
 import { Lead } from './leads/schema.ts'
@@ -17,10 +19,13 @@ import { Property } from './properties/schema.ts'
 import { sessionRoutes } from './sessions/routes.ts'
 import { teamRoutes } from './teams/routes.ts'
 import { Team } from './teams/schema.ts'
-
 import { unitRoutes } from './units/routes.ts'
 import { Unit } from './units/schema.ts'
 import { usageRoutes } from './usage/routes.ts'
+import { deliveryRoutes } from './webhooks/delivery-routes.ts'
+import { Delivery } from './webhooks/delivery-schema.ts'
+import { webhookRoutes } from './webhooks/routes.ts'
+import { Webhook } from './webhooks/schema.ts'
 import { workspaceRoutes } from './workspaces/routes.ts'
 import { WorkspaceRecord } from './workspaces/schema.ts'
 
@@ -33,6 +38,9 @@ export const endpoints: Endpoint[] = [
   ...dealRoutes,
   ...agentRoutes,
   ...teamRoutes,
+  ...webhookRoutes,
+  ...deliveryRoutes,
+  ...eventRoutes,
   ...workspaceRoutes,
   ...apiKeyRoutes,
   ...oauthClientRoutes,
@@ -53,6 +61,9 @@ export const resources = [
   Invoice,
   Agent,
   Team,
+  Webhook,
+  Delivery,
+  EventRecord,
   ApiKey,
   OAuthClient,
 ]
@@ -65,6 +76,8 @@ export const chapters = [
   { name: 'Deals', description: Deal.description },
   { name: 'Agents', description: Agent.description },
   { name: 'Teams', description: Team.description },
+  { name: 'Webhooks', description: Webhook.description },
+  { name: 'Events', description: EventRecord.description },
   { name: 'Workspace', description: WorkspaceRecord.description },
   { name: 'API keys', description: ApiKey.description },
   { name: 'OAuth clients', description: OAuthClient.description },

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { Clock } from './clock.ts'
+import type { Courier } from './courier.ts'
 import { newId, type Prefix } from './ids.ts'
 import type { CustomLimits } from './limits/plans.ts'
 import type { Role, Scope } from './scopes.ts'
@@ -61,6 +62,7 @@ export interface Context {
   readonly sql: Sql
   readonly totals: Totals
   readonly secrets: Secrets
+  readonly courier: Courier
 }
 
 /** The same, of an operation that asks for no credential: there is nobody yet. */
@@ -71,6 +73,7 @@ export interface Tx {
   readonly sql: Sql
   readonly totals: Totals
   readonly secrets: Secrets
+  readonly courier: Courier
   readonly workspaceId: string
   readonly viewer: Principal
   readonly now: Date
@@ -101,6 +104,7 @@ function doorTo(ctx: Context, sql: Sql): Tx {
     sql,
     totals: ctx.totals,
     secrets: ctx.secrets,
+    courier: ctx.courier,
     workspaceId: ctx.principal.workspace.id,
     viewer: ctx.principal,
     now,

@@ -14,6 +14,7 @@ export const prefixes = [
   'lead',
   'mail',
   'note',
+  'notice',
   'oac',
   'prop',
   'sess',

@@ -4,6 +4,7 @@ import { authenticate, type Caller, type Entrance, isBasic } from './authenticat
 import { requireScopes } from './authorize.ts'
 import type { Clock } from './clock.ts'
 import type { Context, Principal, Secrets } from './context.ts'
+import type { Courier } from './courier.ts'
 import type { Answer, Call, Endpoint } from './endpoint.ts'
 import { envelope, errorAnswer, pickFields } from './envelope.ts'
 import { type ApiError, invalid, type Problem } from './errors.ts'
@@ -33,6 +34,7 @@ export interface PipelineDeps {
   log: Logger
   totals: Totals
   secrets: Secrets
+  courier: Courier
 }
 
 /** Every operation goes this way: who asks, is there room for it, may they, is it well formed, do it (once), show it. */
@@ -73,7 +75,7 @@ const accessScopes: readonly Scope[] = ['admin', 'write:agents']
 
 // Open operations have no principal; their handlers are declared without one.
 const contextOf = (
-  { entrance, sql, clock, log, totals, secrets }: PipelineDeps,
+  { entrance, sql, clock, log, totals, secrets, courier }: PipelineDeps,
   request: FastifyRequest,
 ): Context => ({
   requestId: request.id,
@@ -85,6 +87,7 @@ const contextOf = (
   sql,
   totals,
   secrets,
+  courier,
 })
 
 function checked(endpoint: Endpoint, request: FastifyRequest, ctx: Context): Call {

@@ -23,6 +23,7 @@ beforeAll(async () => {
     clock: harness.clock,
     log: pino({ level: 'silent' }),
     secrets: harness.secrets,
+    courier: harness.courier,
     urls: { production: base, sandbox: 'http://127.0.0.1:9' },
     authUrl: base,
     bodyLimitBytes: 1_048_576,

@@ -1,5 +1,7 @@
-import { request as httpRequest } from 'node:http'
+import { once } from 'node:events'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { useHarness } from '../harness.ts'
 import { type Answer, Caller, expectSound, wrongFields } from './caller.ts'
@@ -63,11 +65,11 @@ const withQuery = operations.filter(({ query }) => query.length > 0)
 describe.each(withQuery)('$name with junk in its query', (operation) => {
   it.each(operation.query)('for $name refuses it or finds nothing', async ({ name }) => {
     const url = await caller.urlOf(operation)
-    for (const text of junk) {
-      const answer = await caller.send({ method: operation.method, url: `${url}?${name}=${text}` })
-      expect([200, 422], `${name}=${text.slice(0, 60)}: ${answer.text}`).toContain(answer.status)
+    for (const value of junk) {
+      const answer = await caller.send({ method: operation.method, url: `${url}?${name}=${value}` })
+      expect([200, 422], `${name}=${value.slice(0, 60)}: ${answer.text}`).toContain(answer.status)
       if (answer.status === 422) expect(wrongFields(answer)).toEqual([name])
-      else expect(answer.body.meta.total, `${name}=${text} found something`).toBe(0)
+      else expect(answer.body.meta.total, `${name}=${value} found something`).toBe(0)
     }
   })
 
@@ -102,32 +104,23 @@ describe.each(operations)('$name', (operation) => {
 })
 
 /** Over a socket: `inject` would tidy the path before the server sees it. */
-function sendRaw(method: string, path: string, body: unknown): Promise<Answer> {
+async function sendRaw(method: string, path: string, body: unknown): Promise<Answer> {
   const headers = {
     authorization: `Bearer ${harness.tenant.adminKey}`,
     ...(body !== undefined && { 'content-type': 'application/json' }),
   }
-  return new Promise((resolve, reject) => {
-    const outgoing = httpRequest(
-      { port, host: '127.0.0.1', method, path, headers, agent: false },
-      (response) => {
-        const chunks: Buffer[] = []
-        response.on('data', (chunk: Buffer) => chunks.push(chunk))
-        response.on('end', () => {
-          const text = Buffer.concat(chunks).toString('utf8')
-          const answer = {
-            status: response.statusCode!,
-            headers: response.headers as Record<string, string>,
-            text,
-          }
-          expectSound(`${method} ${path}`, { ...answer, body: JSON.parse(text) })
-          resolve({ ...answer, body: JSON.parse(text) })
-        })
-      },
-    )
-    outgoing.on('error', reject)
-    outgoing.end(body === undefined ? undefined : JSON.stringify(body))
-  })
+  const outgoing = httpRequest({ port, host: '127.0.0.1', method, path, headers, agent: false })
+  outgoing.end(body === undefined ? undefined : JSON.stringify(body))
+  const [response] = (await once(outgoing, 'response')) as [IncomingMessage]
+  const received = await text(response)
+  const answer = {
+    status: response.statusCode!,
+    headers: response.headers as Record<string, string>,
+    body: JSON.parse(received),
+    text: received,
+  }
+  expectSound(`${method} ${path}`, answer)
+  return answer
 }
 
 const oddIds = [

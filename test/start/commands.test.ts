@@ -107,12 +107,61 @@ describe('the plotbase command', { timeout: 60_000 }, () => {
     )
   })
 
+  it('makes people who can sign in, sets their passwords, resets sandboxes and shows the mail', async () => {
+    const workspace = await json(['workspace', 'create', '--name', 'People'])
+    const who = ['--email', 'anna@example.com']
+    const member = ['--name', 'Anna', '--workspace', workspace.id, '--role', 'admin']
+    const anna = await json(['account', 'create', ...who, ...member])
+    expect(anna).toMatchObject({ id: expect.stringMatching(/^acct_/), password: expect.any(String) })
+    const [listed] = await json(['account', 'list'])
+    expect(listed).toMatchObject({ email: 'anna@example.com', name: 'Anna' })
+    expect(listed.workspaces).toHaveLength(2)
+
+    const ports = await freePorts()
+    const secret = { SECRET_KEY: 'the same on every machine and long enough' }
+    const server = plotbase(['serve'], { ...env, ...secret, HOST: '127.0.0.1', ...portVariables(ports) })
+    await untilReady(server, ports.production)
+    const post = (path: string, body: object) =>
+      fetch(`http://127.0.0.1:${ports.production}${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      })
+    const signIn = async (password: string) =>
+      (await post('/v1/sessions', { email: 'anna@example.com', password })).status
+    expect(await signIn(anna.password)).toBe(201)
+    await json(['account', 'set-password', ...who, '--password', 'a new password'])
+    expect(await signIn(anna.password)).toBe(401)
+    expect(await signIn('a new password')).toBe(201)
+
+    expect((await post('/v1/password-resets', { email: 'anna@example.com' })).status).toBe(202)
+    await stopped(server)
+    const mail = await plotbaseOnce(['mail', '--json'], { ...env, ...secret })
+    expect(JSON.parse(mail.output)).toEqual([
+      {
+        to: 'anna@example.com',
+        subject: 'Set a new password',
+        text: expect.stringContaining('/account/reset-password?token='),
+        html: expect.stringContaining('<a href='),
+        created_at: expect.any(String),
+      },
+    ])
+    expect(await json(['sandbox', 'reset', '--workspace', workspace.id])).toMatchObject([
+      { id: workspace.sandbox_id, reset: true },
+    ])
+  })
+
   const wrongCalls: [string[], RegExp][] = [
     [['sell'], /there is no command "sell"/],
     [['keys'], /say what to do: create, list or revoke/],
     [['keys', 'create'], /--workspace is required/],
     [['keys', 'revoke', 'key_none'], /there is no key key_none/],
     [['keys', 'list', '--colour'], /colour/],
+    [['account'], /say what to do: create, list or set-password/],
+    [['account', 'create', '--email', 'nobody'], /--email is not an e-mail address/],
+    [['account', 'set-password', '--email', 'nobody@example.com'], /there is no account nobody@example.com/],
+    [['sandbox'], /say what to do: reset/],
+    [['sandbox', 'reset', '--workspace', 'ws_none'], /there is no sandbox ws_none/],
     [['workspace', 'create', '--name', 'X', '--plan', 'gold'], /--plan must be one of starter/],
     [
       ['workspace', 'create', '--name', 'X', '--currency', 'euro'],
@@ -128,7 +177,17 @@ describe('the plotbase command', { timeout: 60_000 }, () => {
     })
   }
 
-  for (const command of ['start', 'serve', 'work', 'migrate', 'keys', 'workspace']) {
+  for (const command of [
+    'start',
+    'serve',
+    'work',
+    'migrate',
+    'keys',
+    'workspace',
+    'account',
+    'sandbox',
+    'mail',
+  ]) {
     it(`explains ${command} with --help`, async () => {
       const { code, output } = await plotbaseOnce([command, '--help'], {})
       expect(code).toBe(0)

@@ -115,3 +115,9 @@ export const membershipFinder =
       scopes: cutToRole(principal.granted, row.role as Role),
     }
   }
+
+/** The active owners of a workspace: who hears of what went wrong. */
+export const ownersOf = (sql: Sql, workspaceId: string): Promise<{ email: string; name: string }[]> =>
+  sql<{ email: string; name: string }[]>`
+    select email, name from agents
+    where workspace_id = ${workspaceId} and role = 'owner' and status = 'active' order by created_at, id`

@@ -1,0 +1,54 @@
+import type { Clock } from '../kernel/clock.ts'
+import type { Pool } from '../kernel/sql.ts'
+import type { DeliveryMetrics, Depth } from './metrics.ts'
+
+/** Deliveries count as stuck when something has waited this long and nothing was done for as long. */
+const patienceMs = 60_000
+
+/** Watches from outside whether what waits gets done, whatever the reason when it does not. */
+export class Canary {
+  #movedAt = performance.now()
+  #waiting = false
+
+  /** Something was fanned out or tried. */
+  moved(): void {
+    this.#movedAt = performance.now()
+  }
+
+  sees(depth: Depth): void {
+    this.#waiting = depth.oldestSeconds * 1_000 > patienceMs
+    if (!this.#waiting) this.moved()
+  }
+
+  isSinging(): boolean {
+    return !this.#waiting || performance.now() - this.#movedAt < patienceMs
+  }
+}
+
+// Counting a long queue is not worth its cost: beyond this it is "many".
+const countedUpTo = 10_000
+
+export async function measureDepth({ sql, clock }: { sql: Pool; clock: Clock }): Promise<Depth> {
+  const now = clock.now()
+  const [row] = await sql`
+    select
+      (select count(*)::int from (select from events where sequence is null limit ${countedUpTo}) e) as events,
+      (select count(*)::int from (select from deliveries where due_at <= ${now} limit ${countedUpTo}) d) as due,
+      (select count(*)::int from (select from deliveries where due_at > ${now} limit ${countedUpTo}) d) as later,
+      (select min(created_at) from events where sequence is null) as oldest_event,
+      (select min(due_at) from (select due_at from deliveries where due_at <= ${now} limit ${countedUpTo}) d) as oldest_due`
+  const { events, due, later, oldest_event, oldest_due } = row!
+  const oldest = [oldest_event, oldest_due].filter((at) => at !== null).map((at) => Date.parse(at))
+  const oldestSeconds = Math.max(0, ...oldest.map((at) => (now.getTime() - at) / 1_000))
+  return { events, due, later, oldestSeconds }
+}
+
+export async function watch(
+  deps: { sql: Pool; clock: Clock },
+  metrics: DeliveryMetrics,
+  canary: Canary,
+): Promise<void> {
+  const depth = await measureDepth(deps)
+  metrics.depth(depth)
+  canary.sees(depth)
+}

@@ -1,0 +1,114 @@
+import { Agent } from 'undici'
+import type { Clock } from '../kernel/clock.ts'
+import type { Courier, Letter, Outcome } from '../kernel/courier.ts'
+import { Exchange } from './exchange.ts'
+import { type Fault, faultOf, refusalOf } from './fault.ts'
+import { type Resolve, resolveName } from './resolve.ts'
+import { payloadOf, signatureHeaders } from './sign.ts'
+import { createTargets } from './target.ts'
+
+export interface CourierOptions {
+  clock: Clock
+  /** For connecting, headers and body together. */
+  timeoutMs: number
+  /** CIDRs that may be sent to although they are private. */
+  allowedNetworks: readonly string[]
+  resolve?: Resolve
+}
+
+export interface OpenCourier extends Courier {
+  close(): Promise<void>
+}
+
+// Below the five seconds after which Node's own servers close an idle connection.
+const keepAliveMs = 4_000
+
+export function createCourier({
+  clock,
+  timeoutMs,
+  allowedNetworks,
+  resolve = resolveName,
+}: CourierOptions): OpenCourier {
+  const targets = createTargets(allowedNetworks, resolve)
+  const agent = new Agent({
+    connect: { lookup: targets.lookup, timeout: timeoutMs },
+    pipelining: 1,
+    keepAliveTimeout: keepAliveMs,
+    // The exchange has one deadline of its own over all of it.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  })
+
+  async function post(letter: Letter, now: Date): Promise<Exchange> {
+    const payload = payloadOf(letter)
+    const { origin, pathname, search } = new URL(letter.url)
+    const headers = {
+      'content-type': 'application/json',
+      'user-agent': 'Plotbase-Webhooks/1',
+      ...signatureHeaders(letter, payload, now),
+    }
+    const exchange = await once(timeoutMs, (exchange) =>
+      agent.dispatch({ origin, path: pathname + search, method: 'POST', headers, body: payload }, exchange),
+    )
+    return exchange
+  }
+
+  return {
+    refusal: targets.refusal,
+    async deliver(letter) {
+      const now = clock.now()
+      const startedAt = performance.now()
+      const { hostname } = new URL(letter.url)
+      let exchange: Exchange
+      try {
+        targets.requireOpen(hostname)
+        exchange = await post(letter, now)
+      } catch (error) {
+        exchange = new Exchange(() => {})
+        exchange.error = error as Error
+      }
+      const fault = faultIn(exchange, timeoutMs, hostname)
+      return {
+        attempt: {
+          timestamp: now.toISOString(),
+          response_code: exchange.status,
+          duration_ms: Math.round(performance.now() - startedAt),
+          error: fault?.error ?? null,
+          response_body: exchange.body,
+        },
+        result: fault?.result ?? 'delivered',
+        retryAfterMs: fault ? retryAfterMs(exchange, now) : null,
+      }
+    },
+    close: () => agent.destroy(),
+  }
+}
+
+async function once(timeoutMs: number, dispatch: (exchange: Exchange) => void): Promise<Exchange> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const exchange = new Exchange(resolve)
+  const timer = setTimeout(() => exchange.expire(), timeoutMs)
+  try {
+    dispatch(exchange)
+  } catch (error) {
+    exchange.end(error as Error)
+  }
+  await promise
+  clearTimeout(timer)
+  return exchange
+}
+
+function faultIn(exchange: Exchange, timeoutMs: number, hostname: string): Fault | undefined {
+  const { error, phase, status } = exchange
+  if (error) return faultOf(error, phase, timeoutMs, hostname)
+  return status! >= 200 && status! < 300 ? undefined : refusalOf(status!)
+}
+
+/** Seconds or a date, on the answers that it belongs to. */
+function retryAfterMs({ status, headers }: Exchange, now: Date): Outcome['retryAfterMs'] {
+  const value = headers['retry-after']
+  if ((status !== 429 && status !== 503) || !value) return null
+  if (/^\d{1,9}$/.test(value)) return Number(value) * 1_000
+  const date = Date.parse(value)
+  return Number.isNaN(date) ? null : Math.max(0, date - now.getTime())
+}
