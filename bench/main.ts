@@ -1,4 +1,5 @@
 import { measureApi } from './api.ts'
+import { measureLimits } from './limits.ts'
 import { busyNote, printTable, type Table } from './report.ts'
 import { measureStart } from './start.ts'
 import { compareCheckouts, measureLogging } from './variants.ts'
@@ -10,6 +11,7 @@ const suites: Record<string, Suite> = {
   start: measureStart,
   api: measureApi,
   logging: measureLogging,
+  limits: measureLimits,
 }
 
 /** Run only when they are named. */

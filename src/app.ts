@@ -18,7 +18,7 @@ import { type Environment, environments, type Secrets } from './kernel/context.t
 import type { Courier } from './kernel/courier.ts'
 import { Credentials } from './kernel/credentials.ts'
 import { createServer, finishAndClose, refuseOtherMethods } from './kernel/http.ts'
-import { admitWithin, limitRequests } from './kernel/limits/admit.ts'
+import { type Admit, admitWithin, limitRequests } from './kernel/limits/admit.ts'
 import { Limiter, type SharedCounters } from './kernel/limits/limiter.ts'
 import { Overload, type OverloadThresholds, shedLoad } from './kernel/limits/overload.ts'
 import { limitHeaders } from './kernel/limits/standing.ts'
@@ -48,6 +48,8 @@ export interface AppDeps {
   overload?: OverloadThresholds
   /** Whose word on a caller's address is taken: addresses and networks of proxies in front. */
   trustedProxies?: string[]
+  /** Takes the place of the limiter, to measure what that costs. */
+  admit?: Admit
   /** How much callers without a credential may ask in a minute; as decided for all unless given. */
   requestsPerAddress?: number
 }
@@ -113,7 +115,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
     })
     mount(app, endpoints, {
       entrance,
-      admit: admitWithin(limiter),
+      admit: deps.admit ?? admitWithin(limiter),
       sql,
       clock,
       log,
