@@ -1,4 +1,5 @@
 import { joinDatabase } from '../src/infra/open-database.ts'
+import { customisable } from '../src/kernel/limits/plans.ts'
 import type { Pool } from '../src/kernel/sql.ts'
 
 /** What the measurements run on: one workspace with 200 properties and 20,000 units. */
@@ -12,7 +13,7 @@ const properties = 200
 const unitsEach = 100
 
 // A load is what the limits are there to stop; the workspace under measurement has none worth the name.
-const generousLimits = { burst: 1_000_000, minute: 100_000_000, day: null }
+const generousLimits = Object.fromEntries(customisable.map((window) => [window, 1_000_000_000]))
 
 export const openBenchDatabase = (dataDir: string) =>
   joinDatabase({ databaseUrl: undefined, dataDir, pool: 2, log: () => {} })

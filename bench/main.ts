@@ -1,5 +1,6 @@
 import { measureApi } from './api.ts'
 import { measureLeadGrowth } from './leads.ts'
+import { measureLimits } from './limits.ts'
 import { busyNote, printTable, type Table } from './report.ts'
 import { measureStart } from './start.ts'
 import { compareCheckouts, measureLogging } from './variants.ts'
@@ -12,6 +13,7 @@ const suites: Record<string, Suite> = {
   api: measureApi,
   logging: measureLogging,
   leads: measureLeadGrowth,
+  limits: measureLimits,
 }
 
 /** Run only when they are named. */

@@ -19,7 +19,7 @@ import { type Environment, environments, type Secrets } from './kernel/context.t
 import type { Courier } from './kernel/courier.ts'
 import { Credentials } from './kernel/credentials.ts'
 import { createServer, finishAndClose, refuseOtherMethods } from './kernel/http.ts'
-import { admitWithin, limitRequests } from './kernel/limits/admit.ts'
+import { type Admit, admitWithin, limitRequests } from './kernel/limits/admit.ts'
 import { Limiter, type SharedCounters } from './kernel/limits/limiter.ts'
 import { Overload, type OverloadThresholds, shedLoad } from './kernel/limits/overload.ts'
 import { limitHeaders } from './kernel/limits/standing.ts'
@@ -49,6 +49,8 @@ export interface AppDeps {
   overload?: OverloadThresholds
   /** Whose word on a caller's address is taken: addresses and networks of proxies in front. */
   trustedProxies?: string[]
+  /** Takes the place of the limiter, to measure what that costs. */
+  admit?: Admit
   /** How much callers without a credential may ask in a minute; as decided for all unless given. */
   requestsPerAddress?: number
 }
@@ -101,16 +103,16 @@ export async function buildApp(deps: AppDeps): Promise<App> {
     const headersFor = (ip: string) => limitHeaders(limiter.look(ip))
     const app = createServer({ log, bodyLimitBytes, trustedProxies, headersFor })
     metrics.watch(app, environment)
-    app.addHook('onResponse', async ({ method }, { statusCode }) => {
-      if (method !== 'GET' && statusCode < 400) announceEvents()
-    })
     shedLoad(app, overload, headersFor)
     const noteUse: Entrance['noteUse'] = (home, acting) => lastUsed.note(home, acting)
     const entrance = { credentials, environment, urls, noteUse }
     limitRequests(app, limiter, entrance)
+    app.addHook('onResponse', async ({ method }, { statusCode }) => {
+      if (method !== 'GET' && statusCode < 400) announceEvents()
+    })
     mount(app, endpoints, {
       entrance,
-      admit: admitWithin(limiter),
+      admit: deps.admit ?? admitWithin(limiter),
       sql,
       clock,
       log,

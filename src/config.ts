@@ -38,8 +38,8 @@ export const settings = {
   ),
   TRUSTED_PROXIES: listOfValues(
     "Addresses or networks of the proxies in front, separated by commas: the caller's address is then taken from `X-Forwarded-For`.",
-    (text) => (asNetwork(text) === undefined ? undefined : text),
-    'addresses or networks such as 10.0.0.0/8, with commas between them',
+    asNetwork,
+    'addresses or networks such as 10.1.0.0/16, with commas between them',
   ),
   OVERLOAD_LOOP_DELAY: wholeNumber(
     'Refuse requests with 503 while the process is this many milliseconds late; 0 for never.',

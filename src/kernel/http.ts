@@ -15,23 +15,24 @@ import {
 export interface ServerOptions {
   log: Logger
   bodyLimitBytes: number
-  trustedProxies: string[]
-  headersFor: HeadersFor
+  trustedProxies?: string[]
+  headersFor?: HeadersFor
 }
 
 /** A server with the conventions of the house: request ids, JSON in UTF-8, errors in one shape, log lines. */
 export function createServer(options: ServerOptions): FastifyInstance {
+  const { trustedProxies = [], headersFor = () => ({}) } = options
   const app = Fastify({
     loggerInstance: options.log,
     // One line per request, written by the hook below, instead of Fastify's two.
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request' }),
     bodyLimit: options.bodyLimitBytes,
     genReqId: newRequestId,
-    trustProxy: options.trustedProxies.length > 0 ? options.trustedProxies : false,
+    trustProxy: trustedProxies.length > 0 ? trustedProxies : false,
     requestIdHeader: false,
     routerOptions: { maxParamLength: 200, ignoreTrailingSlash: true },
-    frameworkErrors: (_error, request, reply) => answerUnroutable(request, reply, options.headersFor),
-    clientErrorHandler: (error, socket) => answerClientError(options.log, error, socket, options.headersFor),
+    frameworkErrors: (_error, request, reply) => answerUnroutable(request, reply, headersFor),
+    clientErrorHandler: (error, socket) => answerClientError(options.log, error, socket, headersFor),
     // A stopping server still answers what it has accepted; the listener is closed first.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
@@ -64,7 +65,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   app.setErrorHandler((error, request, reply) => {
     const known = asApiError(error as FastifyError)
     if (known.status >= 500) request.log.error({ err: error }, 'request failed')
-    if (!request.standing) reply.headers(options.headersFor(request.ip))
+    if (!request.standing) reply.headers(headersFor(request.ip))
     return send(request, reply, errorAnswer(known, request.id))
   })
   app.setNotFoundHandler((request, reply) => send(request, reply, errorAnswer(nothingHere())))

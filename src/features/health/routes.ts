@@ -14,7 +14,7 @@ interface HealthDeps {
   worker?: WorkerHealth
   version: string
   /** Undefined where this process shares its limits with no other. */
-  sharedCounters: { reachable: boolean } | undefined
+  sharedCounters?: { reachable: boolean } | undefined
 }
 
 interface Check {
