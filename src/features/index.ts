@@ -19,6 +19,7 @@ import { Property } from './properties/schema.ts'
 import { sessionRoutes } from './sessions/routes.ts'
 import { teamRoutes } from './teams/routes.ts'
 import { Team } from './teams/schema.ts'
+import { unitBulkRoutes } from './units/bulk-routes.ts'
 import { unitRoutes } from './units/routes.ts'
 import { Unit } from './units/schema.ts'
 import { usageRoutes } from './usage/routes.ts'
@@ -41,6 +42,7 @@ export const endpoints: Endpoint[] = [
   ...webhookRoutes,
   ...deliveryRoutes,
   ...eventRoutes,
+  ...unitBulkRoutes,
   ...workspaceRoutes,
   ...apiKeyRoutes,
   ...oauthClientRoutes,

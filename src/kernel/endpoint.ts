@@ -29,14 +29,28 @@ export interface Endpoint {
   query: Params
   /** Undefined where the operation takes no body. */
   body: BodySpec | undefined
-  success: { status: number; description: string; schema?: JsonSchema; example?: unknown }
+  success: Success
   /** The errors of this operation, besides those that every operation can have. */
   errors: Partial<Record<ErrorCode, string>>
   handle(call: Call): Promise<Answer>
 }
 
+export interface Success {
+  status: number
+  description: string
+  /** Of the JSON that is answered. */
+  schema?: JsonSchema
+  example?: unknown
+  /** Another status that an answer of the same shape can have. */
+  also?: { status: number; description: string }
+  /** Other media types that the same status can come in. */
+  files?: Record<string, { description: string; example: string }>
+}
+
 export interface BodySpec {
   schema: JsonSchema
+  /** What the reference shows, where the handler itself checks more than the schema does. */
+  documented?: JsonSchema
   example: unknown
   /** Applied before validation. */
   prepare?(body: object): object

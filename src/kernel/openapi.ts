@@ -1,4 +1,4 @@
-import type { Endpoint } from './endpoint.ts'
+import type { Endpoint, Success } from './endpoint.ts'
 import { type ErrorCode, errorCodes } from './errors.ts'
 import type { JsonSchema } from './fields.ts'
 import { envelopeSchemas } from './schemas.ts'
@@ -80,11 +80,11 @@ function operationOf(endpoint: Endpoint): JsonSchema {
       requestBody: {
         required: true,
         content: {
-          'application/json': { schema: published(endpoint.body.schema), example: endpoint.body.example },
+          'application/json': { schema: published(endpoint.body.documented ?? endpoint.body.schema), example: endpoint.body.example },
         },
       },
     }),
-    responses: { [endpoint.success.status]: successOf(endpoint), ...errorsOf(endpoint) },
+    responses: { ...successesOf(endpoint), ...errorsOf(endpoint) },
   }
 }
 
@@ -164,14 +164,29 @@ const retryAfter: JsonSchema = {
   'Retry-After': { schema: { type: 'integer' }, description: 'Seconds until the request would be admitted.' },
 }
 
-function successOf({ success }: Endpoint): JsonSchema {
+function successesOf({ success }: Endpoint): JsonSchema {
+  const { also } = success
+  return {
+    [success.status]: successOf(success),
+    ...(also && { [also.status]: { ...successOf(success), description: also.description } }),
+  }
+}
+
+function successOf(success: Success): JsonSchema {
   const headers = headerRefs
   if (!success.schema) return { description: success.description, headers }
   const schema = published(success.schema)
+  const files = Object.entries(success.files ?? {}).map(([type, { description, example }]) => [
+    type,
+    { schema: { type: 'string', description }, example },
+  ])
   return {
     description: success.description,
     headers,
-    content: { 'application/json': { schema, example: exampleFor(success.schema, success.example) } },
+    content: {
+      'application/json': { schema, example: exampleFor(success.schema, success.example) },
+      ...Object.fromEntries(files),
+    },
   }
 }
 
@@ -179,7 +194,9 @@ function successOf({ success }: Endpoint): JsonSchema {
 export function exampleFor(schema: JsonSchema, data?: unknown): unknown {
   const { data: shape, meta } = schema.properties as Record<string, JsonSchema>
   if (data !== undefined) return { success: true, data }
-  if (shape!.type !== 'array') return { success: true, data: exampleOfSchema(shape!) }
+  if (shape!.type !== 'array') {
+    return { success: true, data: exampleOfSchema(shape!), ...(meta && { meta: exampleOfSchema(meta) }) }
+  }
   return {
     success: true,
     data: [exampleOfSchema(shape!.items as JsonSchema)],

@@ -1,6 +1,6 @@
 import type { Versioned } from '../../events/change.ts'
 import type { Tx } from '../../kernel/context.ts'
-import { anyOf, type Filter, type Filters, sameText } from '../../kernel/filters.ts'
+import { anyOf, equalsText, type Filter, type Filters, sameText } from '../../kernel/filters.ts'
 import { listPage, type Page } from '../../kernel/list.ts'
 import type { ListQuery } from '../../kernel/list-query.ts'
 import { numberParam } from '../../kernel/query.ts'
@@ -34,6 +34,7 @@ export const propertyFilters: Filters = {
   ),
   min_price: priceFrom,
   max_price: priceTo,
+  external_id: equalsText(Property.column('external_id'), 'Only the property with this external id.'),
 }
 
 export function listProperties(tx: Tx, query: ListQuery): Promise<Page<Property>> {

@@ -21,6 +21,7 @@ export const unitFilters: Filters = {
   max_price: atMost(Unit.column('price.amount'), 'Only units that cost this much or less.'),
   bedrooms: equalsNumber(Unit.column('bedrooms'), 'Only units with exactly this many bedrooms.'),
   min_size: atLeast(Unit.column('size.interior'), 'Only units with an interior of this size or more.'),
+  external_id: equalsText(Unit.column('external_id'), 'Only the unit with this external id.'),
 }
 
 export function listUnits(tx: Tx, query: ListQuery): Promise<Page<Unit>> {
@@ -58,6 +59,19 @@ export async function lockAnyUnit(tx: Tx, id: string): Promise<Versioned<Unit> |
     select ${raw(sql, Unit.selectList)}, units.version from units
     where units.workspace_id = ${tx.workspaceId} and units.id = ${id} for update`
   return row && { record: Unit.fromRow(row), version: row.version }
+}
+
+/** Those of the units that the caller may see. Locked in the order of their ids, so that no two callers wait for each other. */
+export async function findUnits(tx: Tx, ids: string[], options: { lock: boolean }): Promise<Unit[]> {
+  const { sql } = tx
+  const visible = visibleUnits(tx)
+  const rows = await sql`
+    select ${raw(sql, Unit.selectList)} from units
+    where units.workspace_id = ${tx.workspaceId} and units.id = any(${ids})
+    ${visible ? sql`and ${visible}` : sql``}
+    order by units.id
+    ${options.lock ? sql`for update of units` : sql``}`
+  return rows.map(Unit.fromRow)
 }
 
 export async function deleteUnit(tx: Tx, id: string): Promise<boolean> {

@@ -14,10 +14,15 @@ export async function getUnit(tx: Tx, id: string): Promise<Versioned<Unit>> {
   return found
 }
 
-export async function createUnit(tx: Tx, body: UnitCreate): Promise<Versioned<Unit>> {
+/** The whole unit that a body stands for, not yet written. */
+export function newUnit(tx: Tx, body: UnitCreate) {
   const now = tx.now.toISOString()
   const system = { id: tx.newId('unit'), created_at: now, updated_at: now }
-  const { record, problems } = Unit.complete(body, system, tx.viewer.workspace)
+  return Unit.complete(body, system, tx.viewer.workspace)
+}
+
+export async function createUnit(tx: Tx, body: UnitCreate): Promise<Versioned<Unit>> {
+  const { record, problems } = newUnit(tx, body)
   if (problems.length > 0) throw invalid(problems)
   await createRecord(tx, Unit, record, [event('unit.created', record)])
   return { record, version: 1 }
