@@ -34,7 +34,7 @@ const pointer = (text: string) => text.replaceAll('~', '~0').replaceAll('/', '~1
 export function expectDocumented(
   method: string,
   url: string,
-  answer: { status: number; body: unknown; text: string },
+  answer: { status: number; headers: Record<string, string>; body: unknown; text: string },
 ): void {
   const operation = operationAt(method, url)
   if (!operation || answer.status === 304 || answer.status === 405) return
@@ -48,6 +48,9 @@ export function expectDocumented(
     `${method} ${path} does not document ${answer.status}: ${answer.text.slice(0, 300)}`,
   ).toBeDefined()
   if (!response!.content) return
+  const type = answer.headers['content-type']!.split(';')[0]!
+  expect(response!.content, `${method} ${path} does not document ${type}`).toHaveProperty([type])
+  if (type !== 'application/json') return
   const ref = `reference#/paths/${pointer(path)}/${method}/responses/${answer.status}/content/${pointer('application/json')}/schema`
   const validate = ajv.getSchema(ref) ?? ajv.compile({ $ref: ref })
   const valid = validate(answer.body)

@@ -24,8 +24,10 @@ export interface Batch<R extends { id: string }> {
 export type Reference = (tx: Tx, ids: string[]) => Promise<Set<string>>
 
 /** Ids of a table, held against deletion. */
-export const idsIn =
-  (table: string, message = 'does not name a record of this workspace.'): Reference & { message?: string } =>
+export const idsIn = (
+  table: string,
+  message = 'does not name a record of this workspace.',
+): Reference & { message?: string } =>
   Object.assign(
     async ({ sql, workspaceId }: Tx, ids: string[]) => {
       const rows = await sql`
@@ -95,9 +97,12 @@ async function refusals<R extends { id: string }>(
     }),
     ...Object.entries(batch.unique).map(async ([field, how]) => {
       for (const index of await taken(tx, batch.resource.table, field, how, records)) {
-        conflicts.set(index, conflict(`Another record already has this ${field.replaceAll('_', ' ')}.`, {
-          details: [{ field, message: 'is already taken by another record.' }],
-        }))
+        conflicts.set(
+          index,
+          conflict(`Another record already has this ${field.replaceAll('_', ' ')}.`, {
+            details: [{ field, message: 'is already taken by another record.' }],
+          }),
+        )
       }
     }),
   ])

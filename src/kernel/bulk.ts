@@ -32,11 +32,7 @@ export function itemsBody<B>({ name, item, most, example }: ListBody): BodySpec 
 }
 
 /** 201 or 200 when all items were done, 207 when some were, 422 when none was. */
-export function bulkAnswer<R>(
-  items: string,
-  done: 'created' | 'updated',
-  outcomes: Outcome<R>[],
-): Answer {
+export function bulkAnswer<R>(items: string, done: 'created' | 'updated', outcomes: Outcome<R>[]): Answer {
   const records = outcomes.filter(isDone).map(({ record }) => record)
   const failed = outcomes.flatMap((outcome, index) =>
     isDone(outcome) ? [] : [{ index, ...failureOf(outcome.error) }],

@@ -80,7 +80,10 @@ function operationOf(endpoint: Endpoint): JsonSchema {
       requestBody: {
         required: true,
         content: {
-          'application/json': { schema: published(endpoint.body.documented ?? endpoint.body.schema), example: endpoint.body.example },
+          'application/json': {
+            schema: published(endpoint.body.documented ?? endpoint.body.schema),
+            example: endpoint.body.example,
+          },
         },
       },
     }),

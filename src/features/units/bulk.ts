@@ -45,7 +45,9 @@ export function setUnitStatus(tx: Tx, ids: string[], status: Unit['status']): Pr
       .filter((unit) => unit.status !== status)
       .map((before) => ({ before, after: { ...before, status, updated_at: tx.now.toISOString() } }))
     if (changed.length > 0) {
-      const events = changed.flatMap(({ before, after }) => unitChangeEvents(after, { status: before.status }))
+      const events = changed.flatMap(({ before, after }) =>
+        unitChangeEvents(after, { status: before.status }),
+      )
       await writeWithEvents(
         tx,
         tx.sql`
