@@ -10,6 +10,7 @@ import { EventRecord } from './events/schema.ts'
 import { Activity, Note } from './leads/activity-schema.ts'
 import { leadRoutes } from './leads/routes.ts'
 import { Lead } from './leads/schema.ts'
+import { exportRoutes } from './exports/routes.ts'
 import { oauthClientRoutes } from './oauth-clients/routes.ts'
 import { OAuthClient } from './oauth-clients/schema.ts'
 import { passwordResetRoutes } from './password-resets/routes.ts'
@@ -43,6 +44,7 @@ export const endpoints: Endpoint[] = [
   ...deliveryRoutes,
   ...eventRoutes,
   ...unitBulkRoutes,
+  ...exportRoutes,
   ...workspaceRoutes,
   ...apiKeyRoutes,
   ...oauthClientRoutes,

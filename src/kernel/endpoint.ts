@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import type { Readable } from 'node:stream'
 import type { Context, OpenContext } from './context.ts'
 import type { ErrorCode } from './errors.ts'
 import type { Create, Fields, JsonSchema, Update } from './fields.ts'
@@ -82,6 +83,16 @@ export interface Answer {
   headers?: Record<string, string>
   /** The version of the record shown, for ETag and If-Match. */
   version?: number
+  /** Takes the place of the envelope. */
+  file?: FileAnswer
+}
+
+/** Bytes of another kind than our envelope, made while they are sent. */
+export interface FileAnswer {
+  type: string
+  name: string
+  /** Not called for HEAD. What fails before the first bytes are there is answered as an error. */
+  open(): Promise<Readable>
 }
 
 interface Declaration<P extends Params, B, C = Context>

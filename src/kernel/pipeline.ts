@@ -4,8 +4,12 @@ import { authenticate, type Caller, type Entrance, isBasic } from './authenticat
 import { requireScopes } from './authorize.ts'
 import type { Clock } from './clock.ts'
 import type { Context, Principal, Secrets } from './context.ts'
+<<<<<<< HEAD
 import type { Courier } from './courier.ts'
-import type { Answer, Call, Endpoint } from './endpoint.ts'
+import type { Answer, Call, Endpoint, FileAnswer } from './endpoint.ts'
+=======
+import type { Answer, Call, Endpoint, FileAnswer } from './endpoint.ts'
+>>>>>>> 26ef7aa (Export lists as CSV, JSON or NDJSON, streamed from one snapshot)
 import { envelope, errorAnswer, pickFields } from './envelope.ts'
 import { type ApiError, invalid, type Problem } from './errors.ts'
 import { etagOf, isUnchanged } from './etag.ts'
@@ -59,7 +63,7 @@ export function mount(app: FastifyInstance, endpoints: Endpoint[], deps: Pipelin
       handler: async (request, reply) => {
         const answer = await perform(endpoint, request, contextOf(deps, request))
         if (endsAccess(endpoint)) deps.entrance.credentials.forgetAll()
-        return send(request, reply, answer)
+        return answer.file ? sendFile(request, reply, answer.file) : send(request, reply, answer)
       },
     })
   }
@@ -148,6 +152,18 @@ export function send(request: FastifyRequest, reply: FastifyReply, answer: Answe
     if (isRead && isUnchanged(request.headers['if-none-match'], etag)) return reply.code(304).send()
   }
   return reply.type('application/json; charset=utf-8').send(body)
+}
+
+async function sendFile(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  file: FileAnswer,
+): Promise<FastifyReply> {
+  const bytes = request.method === 'HEAD' ? undefined : await file.open()
+  return reply
+    .type(file.type)
+    .header('content-disposition', `attachment; filename="${file.name}"`)
+    .send(bytes)
 }
 
 // Basic authentication goes with the next major version.

@@ -1,7 +1,7 @@
 import type { Versioned } from '../../events/change.ts'
 import type { Tx } from '../../kernel/context.ts'
 import { anyOf, equalsText, type Filter, type Filters, sameText } from '../../kernel/filters.ts'
-import { listPage, type Page } from '../../kernel/list.ts'
+import { type ListSource, listPage, type Page } from '../../kernel/list.ts'
 import type { ListQuery } from '../../kernel/list-query.ts'
 import { numberParam } from '../../kernel/query.ts'
 import { type Fragment, nothing, raw } from '../../kernel/sql.ts'
@@ -37,19 +37,17 @@ export const propertyFilters: Filters = {
   external_id: equalsText(Property.column('external_id'), 'Only the property with this external id.'),
 }
 
-export function listProperties(tx: Tx, query: ListQuery): Promise<Page<Property>> {
-  return listPage(
-    tx,
-    {
-      resource: Property,
-      filters: propertyFilters,
-      select: selected(tx, visibleUnits(tx)),
-      seenBy: unitSight(tx.viewer),
-      fromRow: Property.fromRow,
-    },
-    query,
-  )
-}
+/** Properties with the counts of what the caller may see, for lists and exports. */
+export const propertySource = (tx: Tx): ListSource<Property> => ({
+  resource: Property,
+  filters: propertyFilters,
+  select: selected(tx, visibleUnits(tx)),
+  seenBy: unitSight(tx.viewer),
+  fromRow: Property.fromRow,
+})
+
+export const listProperties = (tx: Tx, query: ListQuery): Promise<Page<Property>> =>
+  listPage(tx, propertySource(tx), query)
 
 export async function findProperty(
   tx: Tx,

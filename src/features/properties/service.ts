@@ -7,7 +7,13 @@ import { isId } from '../../kernel/ids.ts'
 import { deleteProperty, findProperty } from './queries.ts'
 import { Property, type PropertyCreate, type PropertyUpdate } from './schema.ts'
 
-export { listProperties, type PropertyBrief, propertyBriefs } from './queries.ts'
+export {
+  listProperties,
+  type PropertyBrief,
+  propertyBriefs,
+  propertyFilters,
+  propertySource,
+} from './queries.ts'
 
 export async function getProperty(tx: Tx, id: string): Promise<Versioned<Property>> {
   const found = isId('prop', id) ? await findProperty(tx, id) : undefined

@@ -1,7 +1,7 @@
 import type { Versioned } from '../../events/change.ts'
 import type { Tx } from '../../kernel/context.ts'
 import { anyOf, atLeast, atMost, equalsNumber, equalsText, type Filters } from '../../kernel/filters.ts'
-import { listPage, type Page } from '../../kernel/list.ts'
+import { type ListSource, listPage, type Page } from '../../kernel/list.ts'
 import type { ListQuery } from '../../kernel/list-query.ts'
 import { nothing, raw } from '../../kernel/sql.ts'
 import { unitSight, unitVisibilities, visibleUnits } from '../visibility/units.ts'
@@ -24,21 +24,21 @@ export const unitFilters: Filters = {
   external_id: equalsText(Unit.column('external_id'), 'Only the unit with this external id.'),
 }
 
-export function listUnits(tx: Tx, query: ListQuery): Promise<Page<Unit>> {
+/** The units that the caller may see, for lists and exports. */
+export function unitSource(tx: Tx): ListSource<Unit> {
   const visible = visibleUnits(tx)
-  return listPage(
-    tx,
-    {
-      resource: Unit,
-      filters: unitFilters,
-      select: raw(tx.sql, Unit.selectList),
-      where: visible ? [visible] : [],
-      seenBy: unitSight(tx.viewer),
-      fromRow: Unit.fromRow,
-    },
-    query,
-  )
+  return {
+    resource: Unit,
+    filters: unitFilters,
+    select: raw(tx.sql, Unit.selectList),
+    where: visible ? [visible] : [],
+    seenBy: unitSight(tx.viewer),
+    fromRow: Unit.fromRow,
+  }
 }
+
+export const listUnits = (tx: Tx, query: ListQuery): Promise<Page<Unit>> =>
+  listPage(tx, unitSource(tx), query)
 
 /** A unit that the caller may see. */
 export async function findUnit(tx: Tx, id: string, lock = false): Promise<Versioned<Unit> | undefined> {

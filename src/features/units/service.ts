@@ -6,7 +6,11 @@ import { isId } from '../../kernel/ids.ts'
 import { deleteUnit, findUnit, lockAnyUnit } from './queries.ts'
 import { Unit, type UnitCreate, type UnitUpdate } from './schema.ts'
 
-export { listUnits, type UnitBrief, unitBriefs } from './queries.ts'
+<<<<<<< HEAD
+export { listUnits, type UnitBrief, unitBriefs, unitFilters, unitSource } from './queries.ts'
+=======
+export { listUnits, unitFilters, unitSource } from './queries.ts'
+>>>>>>> 26ef7aa (Export lists as CSV, JSON or NDJSON, streamed from one snapshot)
 
 export async function getUnit(tx: Tx, id: string): Promise<Versioned<Unit>> {
   const found = isId('unit', id) ? await findUnit(tx, id) : undefined
