@@ -12,7 +12,6 @@ import { serveDocs } from './features/reference/docs.ts'
 import { sessionCredentials } from './features/sessions/queries.ts'
 import { UsageRecorder } from './features/usage/recorder.ts'
 import { createMetrics } from './infra/metrics.ts'
-import type { Entrance } from './kernel/authenticate.ts'
 import type { Clock } from './kernel/clock.ts'
 import { type Environment, environments, type Secrets } from './kernel/context.ts'
 import type { Courier } from './kernel/courier.ts'
@@ -40,6 +39,7 @@ export interface AppDeps {
   /** Where people sign in and applications get their tokens. */
   authUrl: string
   bodyLimitBytes: number
+  importLimitBytes: number
   /** The worker of the same process, where it has one. */
   worker?: WorkerHealth & { wake(): void; registry: Registry }
   /** Where several processes share their counts; each counts on its own without it. */
@@ -120,6 +120,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
       totals,
       secrets,
       courier,
+      uploadLimitBytes: deps.importLimitBytes,
     })
     refuseOtherMethods(app, endpoints)
     if (environment === 'production')

@@ -74,7 +74,7 @@ async function insertAll<R extends { id: string }>(tx: Tx, batch: Batch<R>, reco
 }
 
 /** Everything that keeps records from being written, from as many statements as there are kinds of reason. */
-async function refusals<R extends { id: string }>(
+export async function refusals<R extends { id: string }>(
   tx: Tx,
   batch: Batch<R>,
   records: R[],

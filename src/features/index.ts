@@ -7,10 +7,13 @@ import { dealRoutes } from './deals/routes.ts'
 import { Commission, Deal, Invoice } from './deals/schema.ts'
 import { eventRoutes } from './events/routes.ts'
 import { EventRecord } from './events/schema.ts'
+import { exportRoutes } from './exports/routes.ts'
+import { importRoutes } from './imports/routes.ts'
+import { Import } from './imports/schema.ts'
+import { importStartRoutes } from './imports/start-routes.ts'
 import { Activity, Note } from './leads/activity-schema.ts'
 import { leadRoutes } from './leads/routes.ts'
 import { Lead } from './leads/schema.ts'
-import { exportRoutes } from './exports/routes.ts'
 import { oauthClientRoutes } from './oauth-clients/routes.ts'
 import { OAuthClient } from './oauth-clients/schema.ts'
 import { passwordResetRoutes } from './password-resets/routes.ts'
@@ -45,6 +48,8 @@ export const endpoints: Endpoint[] = [
   ...eventRoutes,
   ...unitBulkRoutes,
   ...exportRoutes,
+  ...importStartRoutes,
+  ...importRoutes,
   ...workspaceRoutes,
   ...apiKeyRoutes,
   ...oauthClientRoutes,
@@ -68,6 +73,7 @@ export const resources = [
   Webhook,
   Delivery,
   EventRecord,
+  Import,
   ApiKey,
   OAuthClient,
 ]
@@ -80,6 +86,7 @@ export const chapters = [
   { name: 'Deals', description: Deal.description },
   { name: 'Agents', description: Agent.description },
   { name: 'Teams', description: Team.description },
+  { name: 'Imports', description: Import.description },
   { name: 'Webhooks', description: Webhook.description },
   { name: 'Events', description: EventRecord.description },
   { name: 'Workspace', description: WorkspaceRecord.description },

@@ -9,6 +9,7 @@ import type { Params, Parsed } from './query.ts'
 import type { Resource } from './resource.ts'
 import { bodySchema, createExampleOf } from './resource-schema.ts'
 import type { Scope } from './scopes.ts'
+import type { UploadSpec } from './upload.ts'
 
 /** One operation of the API: what it needs, what it takes, what it gives. Routes and reference come from it. */
 export interface Endpoint {
@@ -30,6 +31,8 @@ export interface Endpoint {
   query: Params
   /** Undefined where the operation takes no body. */
   body: BodySpec | undefined
+  /** Takes the place of a JSON body. */
+  upload?: UploadSpec
   success: Success
   /** The errors of this operation, besides those that every operation can have. */
   errors: Partial<Record<ErrorCode, string>>

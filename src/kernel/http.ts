@@ -39,6 +39,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
 
   app.decorateRequest('principal', null)
   app.decorateRequest('rawBody', undefined)
+  app.decorateRequest('received', undefined)
   acceptJsonOnly(app)
   answerPreflights(app)
 

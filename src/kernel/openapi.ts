@@ -87,6 +87,9 @@ function operationOf(endpoint: Endpoint): JsonSchema {
         },
       },
     }),
+    ...(endpoint.upload && {
+      requestBody: { required: true, content: filesOf(endpoint.upload.types) },
+    }),
     responses: { ...successesOf(endpoint), ...errorsOf(endpoint) },
   }
 }
@@ -179,19 +182,23 @@ function successOf(success: Success): JsonSchema {
   const headers = headerRefs
   if (!success.schema) return { description: success.description, headers }
   const schema = published(success.schema)
-  const files = Object.entries(success.files ?? {}).map(([type, { description, example }]) => [
-    type,
-    { schema: { type: 'string', description }, example },
-  ])
   return {
     description: success.description,
     headers,
     content: {
       'application/json': { schema, example: exampleFor(success.schema, success.example) },
-      ...Object.fromEntries(files),
+      ...filesOf(success.files ?? {}),
     },
   }
 }
+
+const filesOf = (types: Record<string, { description: string; example: string }>): JsonSchema =>
+  Object.fromEntries(
+    Object.entries(types).map(([type, { description, example }]) => [
+      type,
+      { schema: { type: 'string', description }, example },
+    ]),
+  )
 
 /** An example answer, made of the examples in the schema. */
 export function exampleFor(schema: JsonSchema, data?: unknown): unknown {
@@ -245,8 +252,9 @@ const everywhere: ErrorCode[] = [
 ]
 const passing: ErrorCode[] = ['RATE_LIMIT_EXCEEDED', 'UNAVAILABLE']
 
-function errorsOf({ method, errors, body }: Endpoint): JsonSchema {
-  const withBody: ErrorCode[] = body ? ['BAD_REQUEST', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] : []
+function errorsOf({ method, errors, body, upload }: Endpoint): JsonSchema {
+  const withBody: ErrorCode[] =
+    body || upload ? ['BAD_REQUEST', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] : []
   // An Idempotency-Key can be in flight.
   const withKey: ErrorCode[] = method === 'POST' ? ['CONFLICT'] : []
   const codes = new Set([...withBody, ...withKey, ...everywhere, ...(Object.keys(errors) as ErrorCode[])])

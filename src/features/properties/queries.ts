@@ -70,6 +70,14 @@ export async function deleteProperty({ sql, workspaceId }: Tx, id: string): Prom
   return rows.length > 0
 }
 
+/** Those of the properties that have units. */
+export async function propertiesWithUnits({ sql, workspaceId }: Tx, ids: string[]): Promise<string[]> {
+  const rows = await sql`
+    select distinct property_id as id from units
+    where workspace_id = ${workspaceId} and property_id = any(${ids})`
+  return rows.map((row) => row.id)
+}
+
 /** What a unit shows of its property. */
 export async function propertyBriefs({ sql, workspaceId }: Tx, ids: string[]): Promise<PropertyBrief[]> {
   const rows = await sql`

@@ -1,5 +1,4 @@
-import { type Batch, createMany, idsIn } from '../../events/batch.ts'
-import { event } from '../../events/catalog.ts'
+import { createMany } from '../../events/batch.ts'
 import { writeWithEvents } from '../../events/record.ts'
 import type { Outcome } from '../../kernel/bulk.ts'
 import { type Tx, transaction } from '../../kernel/context.ts'
@@ -7,14 +6,7 @@ import { ApiError, invalid } from '../../kernel/errors.ts'
 import { problemsOf } from '../../kernel/validate.ts'
 import { findUnits } from './queries.ts'
 import { Unit, type UnitCreate } from './schema.ts'
-import { newUnit, unitChangeEvents } from './service.ts'
-
-export const unitBatch: Batch<Unit> = {
-  resource: Unit,
-  references: { property_id: idsIn('properties'), assigned_agent: idsIn('agents') },
-  unique: { external_id: 'exact' },
-  events: (unit) => [event('unit.created', unit)],
-}
+import { newUnit, unitBatch, unitChangeEvents } from './service.ts'
 
 /** Creates what can be created. Each item is checked as if it had come alone. */
 export async function createUnits(tx: Tx, items: unknown[]): Promise<Outcome<Unit>[]> {
@@ -30,7 +22,7 @@ export async function createUnits(tx: Tx, items: unknown[]): Promise<Outcome<Uni
 
 function readItem(tx: Tx, item: unknown): Outcome<Unit> {
   const isObject = typeof item === 'object' && item !== null && !Array.isArray(item)
-  const body = isObject ? Unit.withoutReadOnly(item) : item
+  const body = isObject ? Unit.withoutReadOnly(item, 'create') : item
   const problems = problemsOf(Unit.schema.create, body)
   if (problems.length > 0) return { error: invalid(problems) }
   const { record, problems: broken } = newUnit(tx, body as UnitCreate)

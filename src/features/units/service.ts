@@ -1,3 +1,4 @@
+import { type Batch, idsIn } from '../../events/batch.ts'
 import { changeEvent, type Event, event } from '../../events/catalog.ts'
 import { changeRecord, createRecord, updateRecord, type Versioned } from '../../events/change.ts'
 import type { Tx } from '../../kernel/context.ts'
@@ -6,11 +7,14 @@ import { isId } from '../../kernel/ids.ts'
 import { deleteUnit, findUnit, lockAnyUnit } from './queries.ts'
 import { Unit, type UnitCreate, type UnitUpdate } from './schema.ts'
 
-<<<<<<< HEAD
 export { listUnits, type UnitBrief, unitBriefs, unitFilters, unitSource } from './queries.ts'
-=======
-export { listUnits, unitFilters, unitSource } from './queries.ts'
->>>>>>> 26ef7aa (Export lists as CSV, JSON or NDJSON, streamed from one snapshot)
+
+export const unitBatch: Batch<Unit> = {
+  resource: Unit,
+  references: { property_id: idsIn('properties'), assigned_agent: idsIn('agents') },
+  unique: { external_id: 'exact' },
+  events: (unit) => [event('unit.created', unit)],
+}
 
 export async function getUnit(tx: Tx, id: string): Promise<Versioned<Unit>> {
   const found = isId('unit', id) ? await findUnit(tx, id) : undefined
