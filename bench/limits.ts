@@ -95,6 +95,7 @@ function variant(name: string, sql: Pool, limits?: { shared?: RedisCounters }): 
     secrets,
     courier,
     totals: new Totals(() => {}),
+    uploadLimitBytes: 1_048_576,
   })
   return { name, server, microseconds: [] }
 }

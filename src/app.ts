@@ -12,6 +12,7 @@ import { serveDocs } from './features/reference/docs.ts'
 import { sessionCredentials } from './features/sessions/queries.ts'
 import { UsageRecorder } from './features/usage/recorder.ts'
 import { createMetrics } from './infra/metrics.ts'
+import type { Entrance } from './kernel/authenticate.ts'
 import type { Clock } from './kernel/clock.ts'
 import { type Environment, environments, type Secrets } from './kernel/context.ts'
 import type { Courier } from './kernel/courier.ts'
@@ -119,8 +120,8 @@ export async function buildApp(deps: AppDeps): Promise<App> {
       log,
       totals,
       secrets,
-      courier,
       uploadLimitBytes: deps.importLimitBytes,
+      courier,
     })
     refuseOtherMethods(app, endpoints)
     if (environment === 'production')

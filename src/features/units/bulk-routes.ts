@@ -2,7 +2,7 @@ import { bulkAnswer, bulkSchema, itemsBody } from '../../kernel/bulk.ts'
 import { inTransaction } from '../../kernel/context.ts'
 import { type BodySpec, type Endpoint, endpoint } from '../../kernel/endpoint.ts'
 import { createExampleOf } from '../../kernel/resource-schema.ts'
-import { createUnits, setUnitStatus } from './bulk.ts'
+import { createUnits, setStatusOfUnits } from './bulk.ts'
 import { Unit, unitStatuses } from './schema.ts'
 
 const tag = 'Units'
@@ -70,7 +70,7 @@ export const unitBulkRoutes: Endpoint[] = [
     },
     errors: { VALIDATION_ERROR: 'None of the units exists, or the body is wrong.' },
     handle: async ({ ctx, body }) => {
-      const outcomes = await inTransaction(ctx, (tx) => setUnitStatus(tx, body.unit_ids, body.status))
+      const outcomes = await inTransaction(ctx, (tx) => setStatusOfUnits(tx, body.unit_ids, body.status))
       return bulkAnswer('unit_ids', 'updated', outcomes)
     },
   }),

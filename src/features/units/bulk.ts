@@ -30,7 +30,7 @@ function readItem(tx: Tx, item: unknown): Outcome<Unit> {
 }
 
 /** Gives units one status: two statements, whatever their number. Units the caller may not see are not found. */
-export function setUnitStatus(tx: Tx, ids: string[], status: Unit['status']): Promise<Outcome<Unit>[]> {
+export function setStatusOfUnits(tx: Tx, ids: string[], status: Unit['status']): Promise<Outcome<Unit>[]> {
   return transaction(tx, async (tx) => {
     const found = new Map((await findUnits(tx, ids, { lock: true })).map((unit) => [unit.id, unit]))
     const changed = [...found.values()]
