@@ -1,8 +1,11 @@
 import postgres from 'postgres'
+import type { Outcome } from '../kernel/bulk.ts'
 import { type Tx, transaction } from '../kernel/context.ts'
-import { type ApiError, conflict, invalid, type Problem } from '../kernel/errors.ts'
+import { ApiError, conflict, invalid, type Problem } from '../kernel/errors.ts'
 import { type Resource, valueAt } from '../kernel/resource.ts'
 import { raw, type Transaction } from '../kernel/sql.ts'
+import { problemsOf } from '../kernel/validate.ts'
+import { explained } from '../kernel/violations.ts'
 import type { Event } from './catalog.ts'
 import { insertRows, type Rows, rowsOf, writeWithEvents } from './record.ts'
 
@@ -17,7 +20,7 @@ export interface Batch<R extends { id: string }> {
   /** Rows that belong to the new records, such as entries of their activity. */
   along?(tx: Tx, records: R[]): Rows[]
   /** Values of columns that the resource does not show. */
-  hidden?(record: R): Record<string, unknown>
+  hidden?(tx: Tx, record: R): Record<string, unknown>
 }
 
 /** Which of these ids exist and may be named. They stay so until the transaction ends. */
@@ -36,6 +39,31 @@ export const idsIn = (
     },
     { message },
   )
+
+/** Creates what can be created of a list of bodies. Each is checked as if it had come alone. */
+export async function createItems<R extends { id: string }, B>(
+  tx: Tx,
+  batch: Batch<R>,
+  resource: Pick<Resource, 'schema' | 'withoutReadOnly'>,
+  newRecord: (tx: Tx, body: B) => { record: R; problems: Problem[] },
+  items: unknown[],
+): Promise<Outcome<R>[]> {
+  const checked = items.map((item): Outcome<R> => {
+    const isObject = typeof item === 'object' && item !== null && !Array.isArray(item)
+    const body = isObject ? resource.withoutReadOnly(item, 'create') : item
+    const problems = problemsOf(resource.schema.create, body)
+    if (problems.length > 0) return { error: invalid(problems) }
+    const made = newRecord(tx, body as B)
+    return made.problems.length > 0 ? { error: invalid(made.problems) } : { record: made.record }
+  })
+  const records = checked.flatMap((outcome) => ('record' in outcome ? [outcome.record] : []))
+  const errors = await createMany(tx, batch, records)
+  const errorOf = new Map(records.map((record, index) => [record, errors[index]]))
+  return checked.map((outcome) => {
+    const error = 'record' in outcome ? errorOf.get(outcome.record) : undefined
+    return error ? { error } : outcome
+  })
+}
 
 // Between the look-up and the write another request can take a unique value; the next look-up then sees it.
 const tries = 3
@@ -60,15 +88,36 @@ export function createMany<R extends { id: string }>(
         return errors
       } catch (error) {
         const lostRace = error instanceof postgres.PostgresError && /^2350[35]$/.test(error.code)
-        if (!lostRace || tried === tries) throw error
+        if (!lostRace) throw error
+        if (tried === tries) return oneByOne(tx, batch, records, errors)
       }
     }
   })
 }
 
+// For what no look-up foresees: the database itself then says which record it refuses.
+async function oneByOne<R extends { id: string }>(
+  tx: Tx,
+  batch: Batch<R>,
+  records: R[],
+  errors: (ApiError | undefined)[],
+): Promise<(ApiError | undefined)[]> {
+  for (const [index, record] of records.entries()) {
+    if (errors[index]) continue
+    try {
+      await (tx.sql as Transaction).savepoint((sql) => insertAll({ ...tx, sql }, batch, [record]))
+    } catch (error) {
+      const known = explained(error)
+      if (!(known instanceof ApiError)) throw error
+      errors[index] = known
+    }
+  }
+  return errors
+}
+
 async function insertAll<R extends { id: string }>(tx: Tx, batch: Batch<R>, records: R[]): Promise<void> {
   const { resource, rows } = rowsOf(batch.resource, records)
-  const whole = rows.map((row, index) => ({ ...row, ...batch.hidden?.(records[index]!) }))
+  const whole = rows.map((row, index) => ({ ...row, ...batch.hidden?.(tx, records[index]!) }))
   const insert = tx.sql`${insertRows(tx, { resource, rows: whole }, tx.sql``)} returning 1`
   await writeWithEvents(tx, insert, records.flatMap(batch.events), batch.along?.(tx, records) ?? [])
 }

@@ -1,6 +1,7 @@
 import type { Endpoint } from '../kernel/endpoint.ts'
 import { agentRoutes } from './agents/routes.ts'
 import { Agent } from './agents/schema.ts'
+import { analyticsRoutes } from './analytics/routes.ts'
 import { apiKeyRoutes } from './api-keys/routes.ts'
 import { ApiKey } from './api-keys/schema.ts'
 import { dealRoutes } from './deals/routes.ts'
@@ -12,6 +13,7 @@ import { importRoutes } from './imports/routes.ts'
 import { Import } from './imports/schema.ts'
 import { importStartRoutes } from './imports/start-routes.ts'
 import { Activity, Note } from './leads/activity-schema.ts'
+import { leadBulkRoutes } from './leads/bulk-routes.ts'
 import { leadRoutes } from './leads/routes.ts'
 import { Lead } from './leads/schema.ts'
 import { oauthClientRoutes } from './oauth-clients/routes.ts'
@@ -39,6 +41,7 @@ export const endpoints: Endpoint[] = [
   ...propertyRoutes,
   ...unitRoutes,
   ...leadRoutes,
+  ...leadBulkRoutes,
   ...pipelineRoutes,
   ...dealRoutes,
   ...agentRoutes,
@@ -50,6 +53,7 @@ export const endpoints: Endpoint[] = [
   ...exportRoutes,
   ...importStartRoutes,
   ...importRoutes,
+  ...analyticsRoutes,
   ...workspaceRoutes,
   ...apiKeyRoutes,
   ...oauthClientRoutes,
@@ -86,6 +90,7 @@ export const chapters = [
   { name: 'Deals', description: Deal.description },
   { name: 'Agents', description: Agent.description },
   { name: 'Teams', description: Team.description },
+  { name: 'Analytics', description: 'How the organisation is doing.' },
   { name: 'Imports', description: Import.description },
   { name: 'Webhooks', description: Webhook.description },
   { name: 'Events', description: EventRecord.description },

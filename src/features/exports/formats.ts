@@ -17,12 +17,21 @@ export interface FileFormat {
 export type Exportable = Pick<Resource, 'columns' | 'fromRow'>
 
 /** `fields` names the top-level fields to write; all of them where left out. */
-export function fileFormat(format: Format, resource: Exportable, fields: string[] | undefined): FileFormat {
+export function fileFormat(
+  format: Format,
+  resource: Exportable,
+  fields: string[] | undefined,
+  extras: readonly Column[] = [],
+): FileFormat {
   const kept = fields && new Set(['id', ...fields])
-  if (format === 'csv') return csvFormat(resource.columns.filter(({ path }) => kept?.has(path[0]!) ?? true))
+  if (format === 'csv') {
+    return csvFormat([...resource.columns.filter(({ path }) => kept?.has(path[0]!) ?? true), ...extras])
+  }
   const json = (row: Row) => {
     const record = resource.fromRow(row)
-    return JSON.stringify(kept ? pick(record, kept) : record)
+    const shown: object = kept ? pick(record, kept) : record
+    const more = extras.map(({ name }) => [name, row[name]])
+    return JSON.stringify(extras.length > 0 ? { ...shown, ...Object.fromEntries(more) } : shown)
   }
   if (format === 'ndjson') {
     const write = (rows: Row[]) => rows.map((row) => `${json(row)}\n`).join('')

@@ -7,6 +7,7 @@ import { explained } from '../../kernel/violations.ts'
 import { findMatches, keysOf, type Match, rememberKeys, waves } from './match.ts'
 import { resolveReferences } from './references.ts'
 import type { DuplicateRule } from './schema.ts'
+import type { Target } from './target.ts'
 import { columnOf, type Plan, type Task } from './task.ts'
 
 /** What became of a row. */
@@ -104,7 +105,8 @@ async function updateAll(
     updates.map(({ id }) => id),
   )
   for (const { task, id } of updates) {
-    const problems = problemsOf(target.resource.schema.update, task.body)
+    const patch = patchOf(target, task)
+    const problems = problemsOf(target.resource.schema.update, patch)
     if (problems.length > 0) {
       complain(job.plan, task, problems)
       continue
@@ -116,9 +118,9 @@ async function updateAll(
     }
     try {
       const { version } = await (tx.sql as Transaction).savepoint((sql) =>
-        target.update({ ...tx, sql }, id, task.body, job.urls),
+        target.update({ ...tx, sql }, id, patch, job.urls),
       )
-      const previous = Object.fromEntries(Object.keys(task.body).map((name) => [name, old.record[name]]))
+      const previous = Object.fromEntries(Object.keys(patch).map((name) => [name, old.record[name]]))
       const isChanged = version !== old.version
       results.set(task, isChanged ? { is: 'updated', id, version, previous } : { is: 'skipped', id })
     } catch (error) {
@@ -127,6 +129,15 @@ async function updateAll(
       complain(job.plan, task, known.details ?? [{ field: 'row', message: known.message }])
     }
   }
+}
+
+/** What a PUT could change too; an id or a time of creation stays as it is. */
+function patchOf({ resource }: Target, { body, restored }: Task): object {
+  const changeable = Object.entries(restored).filter(([name]) => {
+    const field = resource.fields[name]
+    return field !== undefined && !field.marks.readOnly
+  })
+  return { ...body, ...Object.fromEntries(changeable) }
 }
 
 type Before = { record: Record<string, unknown>; version: number }

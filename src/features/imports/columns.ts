@@ -22,12 +22,12 @@ export const normal = (name: string): string =>
     .replaceAll(/[^\p{L}\p{N}]/gu, '')
 
 /** The fields that a file can set, by dotted name. */
-export function settable({ resource, restores }: Pick<Target, 'resource' | 'restores'>): Map<string, Column> {
+export function settable({ resource, restores, extras = [] }: Target): Map<string, Column> {
   const columns = resource.columns.filter(
     ({ path, leaf }) =>
       restores.includes(path[0]!) || !(leaf.marks.derived || resource.fields[path[0]!]!.marks.readOnly),
   )
-  return new Map(columns.map((column) => [column.path.join('.'), column]))
+  return new Map([...columns, ...extras].map((column) => [column.path.join('.'), column]))
 }
 
 /** `mapping` gives the field of a column by name, or null to leave the column out; the rest is guessed. */

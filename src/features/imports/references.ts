@@ -9,12 +9,14 @@ import { columnOf, type Plan, type Task } from './task.ts'
 export async function resolveReferences(tx: Tx, plan: Plan, tasks: Task[]): Promise<void> {
   for (const [field, kinds] of Object.entries(plan.target.references)) {
     const path = field.split('.')
-    const naming = tasks.filter(({ body }) => valueAt(body, path) !== null)
-    const names = [...new Set(naming.flatMap(({ body }) => [valueAt(body, path)].flat() as string[]))]
+    const isRestored = plan.target.restores.includes(path[0]!)
+    const holderOf = ({ body, restored }: Task) => (isRestored ? restored : body)
+    const naming = tasks.filter((task) => valueAt(holderOf(task), path) !== null)
+    const names = [...new Set(naming.flatMap((task) => [valueAt(holderOf(task), path)].flat() as string[]))]
     if (names.length === 0) continue
     const found = await idsOf(tx, kinds, names)
     for (const task of naming) {
-      const value = valueAt(task.body, path) as string | string[]
+      const value = valueAt(holderOf(task), path) as string | string[]
       const unknown = [value].flat().filter((name) => !found.has(keyOf(name)))
       if (unknown.length > 0) {
         const what = kinds.map(({ resource }) => resource).join(' or ')
@@ -22,7 +24,7 @@ export async function resolveReferences(tx: Tx, plan: Plan, tasks: Task[]): Prom
         task.problems.push({ column: columnOf(plan, field), message })
       } else {
         const idOf = (name: string) => found.get(keyOf(name))!
-        setAt(task.body, path, Array.isArray(value) ? value.map(idOf) : idOf(value))
+        setAt(holderOf(task), path, Array.isArray(value) ? value.map(idOf) : idOf(value))
       }
     }
   }

@@ -2,7 +2,7 @@ import type { Batch } from '../../events/batch.ts'
 import type { Versioned } from '../../events/change.ts'
 import type { Tx, Urls } from '../../kernel/context.ts'
 import type { Problem } from '../../kernel/errors.ts'
-import type { Resource } from '../../kernel/resource.ts'
+import type { Column, Resource } from '../../kernel/resource.ts'
 import type { Scope } from '../../kernel/scopes.ts'
 import type { Fragment } from '../../kernel/sql.ts'
 import type { DuplicateRule, importResources } from './schema.ts'
@@ -29,6 +29,8 @@ export interface Target {
   onDuplicate: DuplicateRule
   /** Fields that only the service sets otherwise, kept as the file has them. */
   restores: string[]
+  /** Columns of a file that are no fields of the resource; read into `restored`. */
+  extras?: Column[]
   /** Besides id and external id, what tells that a row is about a record which is there already. */
   sameWhen?: { fields: string[]; anyCase?: boolean }
   /** Fields that name other records, and what kind of record. */
@@ -63,6 +65,8 @@ export const unitKind: ReferredKind = { resource: 'units', table: 'units', hasEx
 export const agentKind: ReferredKind = {
   resource: 'agents',
   table: 'agents',
-  hasExternalId: false,
+  hasExternalId: true,
   alsoBy: 'email',
 }
+export const teamKind: ReferredKind = { resource: 'teams', table: 'teams', alsoBy: 'name' }
+export const leadKind: ReferredKind = { resource: 'leads', table: 'leads', hasExternalId: true }

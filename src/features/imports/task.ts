@@ -60,6 +60,8 @@ function readCell(plan: Plan, task: Task, at: number, { path, leaf }: Column): v
   if (value === undefined) return
   if (!plan.target.restores.includes(path[0]!)) return setAt(task.body, path, value)
   if (path[0] === 'id') return readId(plan, task, String(value).trim())
+  // Whatever it is called there: its id is put in its place later.
+  if (path[0]! in plan.target.references) return void (task.restored[path[0]!] = value)
   const stamp = leaf.schema.format === 'date-time' ? asTimestamp(String(value)) : value
   const [problem] = problemsOf(leaf.schema, stamp)
   if (problem) return complain(problem.message)
@@ -72,7 +74,8 @@ function readCell(plan: Plan, task: Task, at: number, { path, leaf }: Column): v
 /** An id of ours is kept; any other is what the record is called elsewhere. */
 function readId({ target, fields }: Plan, task: Task, id: string): void {
   if (isId(target.resource.prefix, id)) task.restored.id = id
-  else if (!fields.includes('external_id')) task.body.external_id = id
+  else if ('external_id' in target.resource.fields && !fields.includes('external_id'))
+    task.body.external_id = id
 }
 
 /** `2026-01-31` and `2026-01-31 09:30` are times too, in UTC. */

@@ -1,9 +1,11 @@
+import { createItems } from '../../events/batch.ts'
 import { bulkAnswer, bulkSchema, itemsBody } from '../../kernel/bulk.ts'
 import { inTransaction } from '../../kernel/context.ts'
 import { type BodySpec, type Endpoint, endpoint } from '../../kernel/endpoint.ts'
 import { createExampleOf } from '../../kernel/resource-schema.ts'
-import { createUnits, setStatusOfUnits } from './bulk.ts'
+import { setStatusOfUnits } from './bulk.ts'
 import { Unit, unitStatuses } from './schema.ts'
+import { newUnit, unitBatch } from './service.ts'
 
 const tag = 'Units'
 const mostCreated = 100
@@ -50,8 +52,10 @@ export const unitBulkRoutes: Endpoint[] = [
       also: { status: 207, description: 'Some were created; `failed` tells why the others were not.' },
     },
     errors: { VALIDATION_ERROR: 'None could be created. `details` names fields as `units[3].name`.' },
-    handle: async ({ ctx, body }) =>
-      bulkAnswer('units', 'created', await inTransaction(ctx, (tx) => createUnits(tx, body.units))),
+    handle: async ({ ctx, body }) => {
+      const outcomes = await inTransaction(ctx, (tx) => createItems(tx, unitBatch, Unit, newUnit, body.units))
+      return bulkAnswer('units', 'created', outcomes)
+    },
   }),
   endpoint({
     method: 'PATCH',
