@@ -41,6 +41,7 @@ export interface AppDeps {
   /** Where people sign in and applications get their tokens. */
   authUrl: string
   bodyLimitBytes: number
+  importLimitBytes: number
   /** The worker of the same process, where it has one. */
   worker?: WorkerHealth & { wake(): void; registry: Registry }
   /** Where several processes share their counts; each counts on its own without it. */
@@ -118,6 +119,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
       log,
       totals,
       secrets,
+      uploadLimitBytes: deps.importLimitBytes,
       courier,
     })
     refuseOtherMethods(app, endpoints)

@@ -46,7 +46,7 @@ const pointer = (text: string) => text.replaceAll('~', '~0').replaceAll('/', '~1
 export function expectDocumented(
   method: string,
   url: string,
-  answer: { status: number; body: unknown; text: string },
+  answer: { status: number; headers: Record<string, string>; body: unknown; text: string },
 ): void {
   const operation = operationAt(method, url)
   if (!operation || answer.status === 304 || answer.status === 405) return
@@ -60,6 +60,9 @@ export function expectDocumented(
     `${method} ${path} does not document ${answer.status}: ${answer.text.slice(0, 300)}`,
   ).toBeDefined()
   if (!response!.content) return
+  const type = answer.headers['content-type']!.split(';')[0]!
+  expect(response!.content, `${method} ${path} does not document ${type}`).toHaveProperty([type])
+  if (type !== 'application/json') return
   const place =
     pointerTo(documented.responses[answer.status]!) ??
     `#/paths/${pointer(path)}/${method}/responses/${answer.status}`

@@ -1,7 +1,7 @@
 import type { Versioned } from '../../events/change.ts'
 import type { Tx } from '../../kernel/context.ts'
 import { anyOf, equalsText, type Filters, onOrAfterDay, onOrBeforeDay } from '../../kernel/filters.ts'
-import { listPage, type Page } from '../../kernel/list.ts'
+import { type ListSource, listPage, type Page } from '../../kernel/list.ts'
 import type { ListQuery } from '../../kernel/list-query.ts'
 import { type Fragment, nothing, raw } from '../../kernel/sql.ts'
 import { Commission, commissionStatuses, Deal, dealStatuses, Invoice, invoiceStatuses } from './schema.ts'
@@ -49,12 +49,16 @@ export const invoiceFilters: Filters = {
   ...createdWithin(Invoice, 'invoices'),
 }
 
+/** Deals for lists and exports. */
+export const dealSource = ({ sql }: Tx): ListSource<Deal> => ({
+  resource: Deal,
+  filters: dealFilters,
+  select: raw(sql, Deal.selectList),
+  fromRow: Deal.fromRow,
+})
+
 export const listDeals = (tx: Tx, query: ListQuery): Promise<Page<Deal>> =>
-  listPage(
-    tx,
-    { resource: Deal, filters: dealFilters, select: raw(tx.sql, Deal.selectList), fromRow: Deal.fromRow },
-    query,
-  )
+  listPage(tx, dealSource(tx), query)
 
 export const listCommissions = (tx: Tx, query: ListQuery): Promise<Page<Commission>> =>
   listPage(
