@@ -79,7 +79,6 @@ function appOf(sql: Pool, deps: Partial<AppDeps> = {}): Promise<App> {
     urls: { production: here, sandbox: here },
     authUrl: here,
     bodyLimitBytes: 1_048_576,
-    uploadLimitBytes: 1_048_576,
     ...deps,
   })
 }
