@@ -112,7 +112,7 @@ export const conditionsOf = (
       : sql`${raw(sql, `${source.resource.table}.workspace_id =`)} ${workspaceId}`,
     ...(source.where ?? []),
     ...Object.entries(query.filters).map(([name, value]) =>
-      source.filters[name]!.where(sql, value, tx.workspaceId),
+      source.filters[name]!.where(sql, value, workspaceId),
     ),
   ])
 

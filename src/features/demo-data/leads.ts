@@ -96,6 +96,7 @@ export function tellLead(chance: Chance, story: DemoStory): DemoLead {
     score: 0,
     assigned_agent: agent?.id ?? null,
     loss_reason: lossReason,
+    external_id: null,
     last_contacted: lastContacted === null ? null : (lastContacted as Date).toISOString(),
     next_follow_up:
       active && chance.next() < 0.6 ? new Date(now.getTime() + chance.below(14) * dayMs).toISOString() : null,
