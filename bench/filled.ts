@@ -16,26 +16,23 @@ export interface FilledProduct {
 export async function startFilledProduct(variant: Variant = {}): Promise<FilledProduct> {
   const dataDir = await newDataDir()
   const env = { DEMO_DATA: 'false', ...variant.env }
-  const product = await startProduct(dataDir, { ...variant, env }).catch(async (error) => {
+  let product: Product | undefined
+  const close = async () => {
+    await product?.stop()
     await removeDataDir(dataDir)
+  }
+  try {
+    product = await startProduct(dataDir, { ...variant, env })
+    const database = await openBenchDatabase(dataDir)
+    const data = await fill(database.sql)
+    const { host, port, user, database: name } = database.sql.options
+    await database.close()
+    const address = { socket: { host: host[0]!, port: port[0]!, user, database: name } }
+    const headers = { authorization: `Bearer ${product.apiKey}`, 'content-type': 'application/json' }
+    return { product, data, settings: { address, workspaceId: data.workspaceId }, headers, close }
+  } catch (error) {
+    await close()
     throw error
-  })
-  const database = await openBenchDatabase(dataDir)
-  const data = await fill(database.sql)
-  const { host, port, user, database: name } = database.sql.options
-  await database.close()
-  return {
-    product,
-    data,
-    settings: {
-      address: { socket: { host: host[0]!, port: port[0]!, user, database: name } },
-      workspaceId: data.workspaceId,
-    },
-    headers: { authorization: `Bearer ${product.apiKey}`, 'content-type': 'application/json' },
-    close: async () => {
-      await product.stop()
-      await removeDataDir(dataDir)
-    },
   }
 }
 

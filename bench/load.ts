@@ -34,7 +34,7 @@ export interface Measured {
 
 // Few enough that no one waits long, many enough that neither server nor database idles.
 export const connections = 32
-const rounds = 7
+const rounds = 6
 const roundMs = 500
 const warmUpMs = 400
 

@@ -1,4 +1,5 @@
 import { measureApi } from './api.ts'
+import { measureLeadGrowth } from './leads.ts'
 import { measureLimits } from './limits.ts'
 import { busyNote, printTable, type Table } from './report.ts'
 import { measureStart } from './start.ts'
@@ -11,6 +12,7 @@ const suites: Record<string, Suite> = {
   start: measureStart,
   api: measureApi,
   logging: measureLogging,
+  leads: measureLeadGrowth,
   limits: measureLimits,
 }
 

@@ -53,6 +53,7 @@ export async function startProduct(dataDir: string, variant: Variant = {}): Prom
     },
     stdio: ['ignore', log, log],
   })
+  stopWithUs(child)
   const origin = `http://127.0.0.1:${port}`
   try {
     await answers(child, `${origin}/v1/properties?per_page=1`)
@@ -101,6 +102,13 @@ export async function startScript(
     send: (message) => child.send(message),
     stop: () => stop(child),
   }
+}
+
+// A suite that fails must not leave servers behind.
+function stopWithUs(child: ChildProcess): void {
+  const end = () => void child.kill('SIGTERM')
+  process.once('exit', end)
+  child.once('exit', () => process.off('exit', end))
 }
 
 async function stop(child: ChildProcess): Promise<void> {

@@ -11,6 +11,7 @@ import { chapters, endpoints } from './features/index.ts'
 import { serveDocs } from './features/reference/docs.ts'
 import { sessionCredentials } from './features/sessions/queries.ts'
 import { UsageRecorder } from './features/usage/recorder.ts'
+import { listen } from './infra/listen.ts'
 import { createMetrics } from './infra/metrics.ts'
 import type { Entrance } from './kernel/authenticate.ts'
 import type { Clock } from './kernel/clock.ts'
@@ -40,6 +41,7 @@ export interface AppDeps {
   /** Where people sign in and applications get their tokens. */
   authUrl: string
   bodyLimitBytes: number
+  importLimitBytes: number
   /** The worker of the same process, where it has one. */
   worker?: WorkerHealth & { wake(): void; registry: Registry }
   /** Where several processes share their counts; each counts on its own without it. */
@@ -80,11 +82,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
     60_000,
   ).unref()
   // Also on every reconnect: what was notified meanwhile is unknown.
-  const listening = await sql.listen(
-    'plotbase_credentials',
-    () => credentials.forgetAll(),
-    () => credentials.forgetAll(),
-  )
+  const listening = listen(sql, 'plotbase_credentials', () => credentials.forgetAll(), log)
   const totals = new Totals((error) => log.warn({ err: error }, 'could not count a list'))
   const metrics = createMetrics(sql, sql.options.max)
   const registry = deps.worker ? Registry.merge([metrics.registry, deps.worker.registry]) : metrics.registry
@@ -121,6 +119,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
       log,
       totals,
       secrets,
+      uploadLimitBytes: deps.importLimitBytes,
       courier,
     })
     refuseOtherMethods(app, endpoints)
@@ -155,7 +154,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
       await flushLastUsed()
       overload.stop()
       await usage.stop().catch((error) => log.warn({ err: error }, 'the last usage could not be written'))
-      await listening.unlisten()
+      await listening.stop()
     },
   }
 }

@@ -95,6 +95,7 @@ export const settings = {
     min: 1,
     max: 1_000,
   }),
+  IMPORT_LIMIT: bytes('The largest file that can be imported.', 262_144_000, '250mib'),
   BOOTSTRAP_OWNER_EMAIL: plain(
     'The owner of the first workspace. `owner@demo-realty.example` in local mode.',
   ),
@@ -159,6 +160,7 @@ export function loadConfig(env: Record<string, string | undefined>) {
       concurrency: read('WEBHOOK_CONCURRENCY', settings.WEBHOOK_CONCURRENCY)!,
       concurrencyPerHost: read('WEBHOOK_HOST_CONCURRENCY', settings.WEBHOOK_HOST_CONCURRENCY)!,
     },
+    importLimitBytes: read('IMPORT_LIMIT', settings.IMPORT_LIMIT)!,
     bootstrap: {
       ownerEmail: read('BOOTSTRAP_OWNER_EMAIL', settings.BOOTSTRAP_OWNER_EMAIL),
       ownerPassword: read('BOOTSTRAP_OWNER_PASSWORD', settings.BOOTSTRAP_OWNER_PASSWORD),

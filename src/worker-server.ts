@@ -11,9 +11,9 @@ import type { Worker } from './worker.ts'
 /** Health and metrics of a process that runs the worker alone. */
 export function buildWorkerServer(deps: { sql: Pool; log: Logger; worker: Worker }): FastifyInstance {
   const { sql, log, worker } = deps
-  const app = createServer({ log, bodyLimitBytes: 1_024 })
+  const app = createServer({ log, bodyLimitBytes: 1_024, trustedProxies: [], headersFor: () => ({}) })
   const metrics = createMetrics(sql, sql.options.max)
   const registry = Registry.merge([metrics.registry, worker.registry])
-  serveHealth(app, { sql, registry, worker, version })
+  serveHealth(app, { sql, registry, worker, version, sharedCounters: undefined })
   return app
 }

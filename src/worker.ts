@@ -5,6 +5,8 @@ import { createDeliveryEngine, type DeliveryEngine } from './delivery/engine.ts'
 import { Bell, workChannel } from './delivery/wake.ts'
 import { forgetExpiredSignIns } from './features/accounts/expire.ts'
 import { forgetOldAnswers } from './features/idempotency/expire.ts'
+import { forgetOldImports } from './features/imports/expire.ts'
+import { runImports } from './features/imports/work.ts'
 import { refreshScores } from './features/leads/score-refresh.ts'
 import { forgetOldMail, sendMail } from './features/mail/send.ts'
 import { resetDueSandboxes } from './features/sandbox/reset.ts'
@@ -12,7 +14,7 @@ import { forgetOldUsage } from './features/usage/queries.ts'
 import { listen } from './infra/listen.ts'
 import type { Mailer } from './infra/mailer.ts'
 import type { Clock } from './kernel/clock.ts'
-import type { Secrets } from './kernel/context.ts'
+import type { Secrets, Urls } from './kernel/context.ts'
 import type { Courier } from './kernel/courier.ts'
 import type { Pool } from './kernel/sql.ts'
 
@@ -21,6 +23,8 @@ export interface WorkerDeps {
   clock: Clock
   log: Logger
   secrets: Secrets
+  /** For links in mail. */
+  urls: Urls
   /** Whether a reset sandbox is filled with demo data again. */
   demoData: boolean
   /** Undefined where no mail server is configured: mail is then kept. */
@@ -48,6 +52,8 @@ const loopsOf = (deps: WorkerDeps, { bells, ...delivery }: DeliveryEngine): Loop
   { name: 'forget expired sign-ins and tokens', everyMs: 300_000, run: () => forgetExpiredSignIns(deps) },
   { name: 'send mail', everyMs: 2_000, run: () => sendMail(deps) },
   { name: 'forget old mail', everyMs: 3_600_000, run: () => forgetOldMail(deps) },
+  { name: 'work off imports', everyMs: 250, run: () => runImports(deps) },
+  { name: 'forget old imports', everyMs: 3_600_000, run: () => forgetOldImports(deps) },
   { name: 'reset sandboxes', everyMs: 30_000, run: () => resetDueSandboxes(deps) },
   { name: 'refresh lead scores', everyMs: 60_000, run: () => refreshScores(deps) },
   { name: 'forget old usage', everyMs: 3_600_000, run: () => forgetOldUsage(deps) },

@@ -84,6 +84,7 @@ export class Harness {
       urls: this.urls,
       authUrl: this.urls.production,
       bodyLimitBytes: 1_048_576,
+      importLimitBytes: 10_485_760,
       requestsPerAddress: 1_000_000,
       ...deps,
     })

@@ -28,13 +28,25 @@ export function operationAt(method: string, url: string) {
 
 const variables = (path: string) => path.split(':').length
 
+const pointerTo = (node: object): string | undefined => (node as { $ref?: string }).$ref
+
+/** What stands at the place that a node refers to, or the node itself. */
+export function resolved<T extends object>(node: T): T {
+  const ref = pointerTo(node)
+  if (!ref) return node
+  return ref
+    .slice(2)
+    .split('/')
+    .reduce<unknown>((value, name) => (value as Record<string, unknown>)[name], reference) as T
+}
+
 const pointer = (text: string) => text.replaceAll('~', '~0').replaceAll('/', '~1')
 
 /** Fails unless the reference lists this status for the operation, with a schema that the body meets. */
 export function expectDocumented(
   method: string,
   url: string,
-  answer: { status: number; body: unknown; text: string },
+  answer: { status: number; headers: Record<string, string>; body: unknown; text: string },
 ): void {
   const operation = operationAt(method, url)
   if (!operation || answer.status === 304 || answer.status === 405) return
@@ -42,13 +54,19 @@ export function expectDocumented(
   const documented = (reference.paths as never)[path][method] as {
     responses: Record<string, { content?: object }>
   }
-  const response = documented.responses[answer.status]
+  const response = documented.responses[answer.status] && resolved(documented.responses[answer.status]!)
   expect(
     response,
     `${method} ${path} does not document ${answer.status}: ${answer.text.slice(0, 300)}`,
   ).toBeDefined()
   if (!response!.content) return
-  const ref = `reference#/paths/${pointer(path)}/${method}/responses/${answer.status}/content/${pointer('application/json')}/schema`
+  const type = answer.headers['content-type']!.split(';')[0]!
+  expect(response!.content, `${method} ${path} does not document ${type}`).toHaveProperty([type])
+  if (type !== 'application/json') return
+  const place =
+    pointerTo(documented.responses[answer.status]!) ??
+    `#/paths/${pointer(path)}/${method}/responses/${answer.status}`
+  const ref = `reference${place}/content/${pointer('application/json')}/schema`
   const validate = ajv.getSchema(ref) ?? ajv.compile({ $ref: ref })
   const valid = validate(answer.body)
   expect(

@@ -52,7 +52,7 @@ const create = ({ options, json }: CommandInput) =>
     if (known && !productionId) throw new UsageError(`there is an account ${email} already`)
     const password = known ? undefined : readPassword(options.password)
     const name = known?.name ?? requiredOption(options, 'name')
-    const id = await sql.begin(async (tx) => {
+    const join = sql.begin(async (tx) => {
       const accountId = known?.id ?? (await insertAccount(tx, { email, name, password: password! }, now))
       if (productionId) {
         const member = { accountId, email, name, role }
@@ -60,6 +60,10 @@ const create = ({ options, json }: CommandInput) =>
         await insertSandboxMembership(tx, { ...member, productionId }, now)
       }
       return accountId
+    })
+    const id = await join.catch((error) => {
+      if (error.constraint_name !== 'agents__email__unique') throw error
+      throw new UsageError(`${email} works in ${productionId} already`)
     })
     print({ id, email, name, ...(password && !options.password && { password }) }, json)
   })

@@ -60,6 +60,7 @@ export async function run(config: Config, parts: Parts): Promise<void> {
         secrets,
         courier,
         limits: config.webhooks,
+        urls: { ...config.urls, auth: config.authUrl },
         demoData: config.demoData,
         mailer: createMailer(config.mail),
       })
@@ -71,7 +72,7 @@ export async function run(config: Config, parts: Parts): Promise<void> {
       await listenOn(server, config.host, config.workerPort, 'WORKER_PORT')
     }
     if (parts.api) {
-      const { urls, authUrl, bodyLimitBytes, trustedProxies, overload } = config
+      const { urls, authUrl, bodyLimitBytes, importLimitBytes, trustedProxies, overload } = config
       const sharedCounters = config.redisUrl ? new RedisCounters(config.redisUrl, log) : undefined
       if (sharedCounters) {
         steps.push(async () => sharedCounters.close())
@@ -86,6 +87,7 @@ export async function run(config: Config, parts: Parts): Promise<void> {
         urls,
         authUrl,
         bodyLimitBytes,
+        importLimitBytes,
         trustedProxies,
         overload,
         ...(sharedCounters && { sharedCounters }),

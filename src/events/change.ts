@@ -3,7 +3,7 @@ import { invalid, notFound } from '../kernel/errors.ts'
 import { requireVersion } from '../kernel/etag.ts'
 import type { Defaults, Fields } from '../kernel/fields.ts'
 import type { RecordOf, Resource, UpdateOf } from '../kernel/resource.ts'
-import { type Fragment, raw } from '../kernel/sql.ts'
+import { type Fragment, nothing, raw } from '../kernel/sql.ts'
 import type { Event } from './catalog.ts'
 import { insertRows, type Rows, rowsOf, writeWithEvents } from './record.ts'
 
@@ -36,7 +36,11 @@ export async function createRecord(
   { along = [], hidden = {}, provided }: Accompaniment = {},
 ): Promise<boolean> {
   const { sql } = tx
-  const insert = insertRows(tx, rowsOf(resource, [record], hidden), provided ? sql`where ${provided}` : sql``)
+  const insert = insertRows(
+    tx,
+    rowsOf(resource, [record], hidden),
+    provided ? sql`where ${provided}` : nothing(sql),
+  )
   const rows = await writeWithEvents(tx, sql`${insert} returning 1`, events, along)
   return rows.length > 0
 }
@@ -122,7 +126,7 @@ export async function changeRecord<R extends object>(
   const change = sql`
     update ${raw(sql, resource.table)} set ${sql(set as never)}
     where workspace_id = ${workspaceId} and id = ${(after as { id?: string }).id!} and version = ${before.version}
-    ${provided ? sql`and ${provided}` : sql``}
+    ${provided ? sql`and ${provided}` : nothing(sql)}
     returning 1`
   const rows = await writeWithEvents(tx, change, options.events?.(stamped) ?? [], along)
   return rows.length > 0 ? { record: stamped, version: before.version + 1 } : undefined

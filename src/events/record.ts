@@ -1,11 +1,11 @@
 import type { Tx } from '../kernel/context.ts'
 import type { Resource } from '../kernel/resource.ts'
-import { type Fragment, raw } from '../kernel/sql.ts'
+import { type Fragment, nothing, raw } from '../kernel/sql.ts'
 import type { Event } from './catalog.ts'
 
 /** Writes events in the transaction of the change they tell of. */
 export async function record(tx: Tx, events: Event[]): Promise<void> {
-  if (events.length > 0) await eventInsert(tx, events, tx.sql``)
+  if (events.length > 0) await eventInsert(tx, events, nothing(tx.sql))
 }
 
 /** Rows that come into being together with a change, such as the entries of a lead's activity. */

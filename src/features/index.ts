@@ -1,13 +1,19 @@
 import type { Endpoint } from '../kernel/endpoint.ts'
 import { agentRoutes } from './agents/routes.ts'
 import { Agent } from './agents/schema.ts'
+import { analyticsRoutes } from './analytics/routes.ts'
 import { apiKeyRoutes } from './api-keys/routes.ts'
 import { ApiKey } from './api-keys/schema.ts'
 import { dealRoutes } from './deals/routes.ts'
 import { Commission, Deal, Invoice } from './deals/schema.ts'
 import { eventRoutes } from './events/routes.ts'
 import { EventRecord } from './events/schema.ts'
+import { exportRoutes } from './exports/routes.ts'
+import { importRoutes } from './imports/routes.ts'
+import { Import } from './imports/schema.ts'
+import { importStartRoutes } from './imports/start-routes.ts'
 import { Activity, Note } from './leads/activity-schema.ts'
+import { leadBulkRoutes } from './leads/bulk-routes.ts'
 import { leadRoutes } from './leads/routes.ts'
 import { Lead } from './leads/schema.ts'
 import { oauthClientRoutes } from './oauth-clients/routes.ts'
@@ -19,6 +25,7 @@ import { Property } from './properties/schema.ts'
 import { sessionRoutes } from './sessions/routes.ts'
 import { teamRoutes } from './teams/routes.ts'
 import { Team } from './teams/schema.ts'
+import { unitBulkRoutes } from './units/bulk-routes.ts'
 import { unitRoutes } from './units/routes.ts'
 import { Unit } from './units/schema.ts'
 import { usageRoutes } from './usage/routes.ts'
@@ -34,6 +41,7 @@ export const endpoints: Endpoint[] = [
   ...propertyRoutes,
   ...unitRoutes,
   ...leadRoutes,
+  ...leadBulkRoutes,
   ...pipelineRoutes,
   ...dealRoutes,
   ...agentRoutes,
@@ -41,6 +49,11 @@ export const endpoints: Endpoint[] = [
   ...webhookRoutes,
   ...deliveryRoutes,
   ...eventRoutes,
+  ...unitBulkRoutes,
+  ...exportRoutes,
+  ...importStartRoutes,
+  ...importRoutes,
+  ...analyticsRoutes,
   ...workspaceRoutes,
   ...apiKeyRoutes,
   ...oauthClientRoutes,
@@ -64,6 +77,7 @@ export const resources = [
   Webhook,
   Delivery,
   EventRecord,
+  Import,
   ApiKey,
   OAuthClient,
 ]
@@ -76,6 +90,8 @@ export const chapters = [
   { name: 'Deals', description: Deal.description },
   { name: 'Agents', description: Agent.description },
   { name: 'Teams', description: Team.description },
+  { name: 'Analytics', description: 'How the organisation is doing.' },
+  { name: 'Imports', description: Import.description },
   { name: 'Webhooks', description: Webhook.description },
   { name: 'Events', description: EventRecord.description },
   { name: 'Workspace', description: WorkspaceRecord.description },

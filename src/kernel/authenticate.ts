@@ -72,8 +72,9 @@ function readCookie(entrance: Entrance, headers: IncomingHttpHeaders, method: st
 /** Whether the page that sent the request was served by this host. */
 export function isOwnOrigin({ origin, host }: IncomingHttpHeaders, url: string): boolean {
   if (!origin || !URL.canParse(origin)) return false
+  const [page, own] = [new URL(origin), new URL(url)]
   // The address in the configuration, or the one that the browser itself used, such as localhost.
-  return origin === new URL(url).origin || new URL(origin).host === host
+  return origin === own.origin || (page.host === host && page.protocol === own.protocol)
 }
 
 const keyEnvironments: Record<string, Environment> = { pb_live_: 'production', pb_test_: 'sandbox' }

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import type { Readable } from 'node:stream'
 import type { Context, OpenContext } from './context.ts'
 import type { ErrorCode } from './errors.ts'
 import type { Create, Fields, JsonSchema, Update } from './fields.ts'
@@ -8,6 +9,7 @@ import type { Params, Parsed } from './query.ts'
 import type { Resource } from './resource.ts'
 import { bodySchema, createExampleOf } from './resource-schema.ts'
 import type { Scope } from './scopes.ts'
+import type { UploadSpec } from './upload.ts'
 
 /** One operation of the API: what it needs, what it takes, what it gives. Routes and reference come from it. */
 export interface Endpoint {
@@ -29,14 +31,30 @@ export interface Endpoint {
   query: Params
   /** Undefined where the operation takes no body. */
   body: BodySpec | undefined
-  success: { status: number; description: string; schema?: JsonSchema; example?: unknown }
+  /** Takes the place of a JSON body. */
+  upload?: UploadSpec
+  success: Success
   /** The errors of this operation, besides those that every operation can have. */
   errors: Partial<Record<ErrorCode, string>>
   handle(call: Call): Promise<Answer>
 }
 
+export interface Success {
+  status: number
+  description: string
+  /** Of the JSON that is answered. */
+  schema?: JsonSchema
+  example?: unknown
+  /** Another status that an answer of the same shape can have. */
+  also?: { status: number; description: string }
+  /** Other media types that the same status can come in. */
+  files?: Record<string, { description: string; example: string }>
+}
+
 export interface BodySpec {
   schema: JsonSchema
+  /** What the reference shows, where the handler itself checks more than the schema does. */
+  documented?: JsonSchema
   example: unknown
   /** Applied before validation. */
   prepare?(body: object): object
@@ -68,6 +86,16 @@ export interface Answer {
   headers?: Record<string, string>
   /** The version of the record shown, for ETag and If-Match. */
   version?: number
+  /** Takes the place of the envelope. */
+  file?: FileAnswer
+}
+
+/** Bytes of another kind than our envelope, made while they are sent. */
+export interface FileAnswer {
+  type: string
+  name: string
+  /** Not called for HEAD. What fails before the first bytes are there is answered as an error. */
+  open(): Promise<Readable>
 }
 
 interface Declaration<P extends Params, B, C = Context>

@@ -40,6 +40,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
 
   app.decorateRequest('principal', null)
   app.decorateRequest('rawBody', undefined)
+  app.decorateRequest('received', undefined)
   acceptJsonOnly(app)
   answerPreflights(app)
 
@@ -83,7 +84,7 @@ export async function finishAndClose(app: FastifyInstance): Promise<void> {
 }
 
 const exposedHeaders =
-  'ETag, Location, Retry-After, X-Request-Id, Idempotent-Replayed, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, Deprecation, Sunset'
+  'ETag, Location, Content-Disposition, Retry-After, X-Request-Id, Idempotent-Replayed, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, Deprecation, Sunset'
 
 function acceptJsonOnly(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()

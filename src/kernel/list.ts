@@ -13,7 +13,7 @@ export interface Page<R> {
   nextCursor: string | undefined
 }
 
-interface ListSource<R> {
+export interface ListSource<R> {
   resource: Listable & { table: string }
   filters: Filters
   /** What is selected of each row; the table is the resource's own. */
@@ -36,13 +36,7 @@ export async function listPage<R extends object>(
   const { sql, totals } = tx
   const { resource } = source
   const table = raw(sql, resource.table)
-  const conditions = allOf(sql, [
-    source.alsoIn
-      ? sql`${raw(sql, `${resource.table}.workspace_id =`)} any(${[tx.workspaceId, ...source.alsoIn]})`
-      : sql`${raw(sql, `${resource.table}.workspace_id =`)} ${tx.workspaceId}`,
-    ...(source.where ?? []),
-    ...Object.entries(query.filters).map(([name, value]) => source.filters[name]!.where(sql, value)),
-  ])
+  const conditions = conditionsOf(tx, source, query)
   const key = JSON.stringify([tx.workspaceId, resource.table, source.seenBy, query.filters])
   const count = () => sql`select count(*)::int as total from ${table} where ${conditions}`
   const known = totals.known(key, tx.now, async () => (await count())[0]!.total)
@@ -106,7 +100,21 @@ async function emptyPageTotal(
   return (await count())[0]!.total!
 }
 
-function orderOf(resource: ListSource<unknown>['resource'], query: ListQuery): string {
+/** The rows that a query asks for and the caller may see. */
+export const conditionsOf = (
+  { sql, workspaceId }: Tx,
+  source: Pick<ListSource<unknown>, 'resource' | 'where' | 'filters' | 'alsoIn'>,
+  query: ListQuery,
+): Fragment =>
+  allOf(sql, [
+    source.alsoIn
+      ? sql`${raw(sql, `${source.resource.table}.workspace_id =`)} any(${[workspaceId, ...source.alsoIn]})`
+      : sql`${raw(sql, `${source.resource.table}.workspace_id =`)} ${workspaceId}`,
+    ...(source.where ?? []),
+    ...Object.entries(query.filters).map(([name, value]) => source.filters[name]!.where(sql, value)),
+  ])
+
+export function orderOf(resource: ListSource<unknown>['resource'], query: ListQuery): string {
   const column = resource.column(resource.sorts[query.sort]!)
   // Spelled out only where nulls can be: otherwise it would keep PostgreSQL from reading a plain index backwards.
   const nulls = isNullable(sortLeaf(resource, query.sort)) ? ' nulls last' : ''

@@ -1,6 +1,7 @@
-import type { Endpoint } from './endpoint.ts'
+import type { Endpoint, Success } from './endpoint.ts'
 import { type ErrorCode, errorCodes } from './errors.ts'
 import type { JsonSchema } from './fields.ts'
+import { withSharedSchemas } from './openapi-shared.ts'
 import { envelopeSchemas } from './schemas.ts'
 import { scopeMeanings } from './scopes.ts'
 
@@ -9,12 +10,11 @@ import { scopeMeanings } from './scopes.ts'
 export interface ReferenceOptions {
   version: string
   servers: { url: string; description: string }[]
-  /** Resource schemas by name; where an operation shows one, it refers to it. */
   tags: { name: string; description: string }[]
 }
 
 export function openApiDocument(endpoints: Endpoint[], options: ReferenceOptions): JsonSchema {
-  return {
+  return withSharedSchemas({
     openapi: '3.1.0',
     info: {
       title: 'Plotbase API',
@@ -29,6 +29,9 @@ export function openApiDocument(endpoints: Endpoint[], options: ReferenceOptions
     components: {
       schemas: published(envelopeSchemas),
       headers: headersOfEveryAnswer,
+      responses: Object.fromEntries(
+        Object.keys(errorCodes).map((code) => [code, errorResponse(code as ErrorCode)]),
+      ),
       securitySchemes: {
         bearer: {
           type: 'http',
@@ -37,7 +40,7 @@ export function openApiDocument(endpoints: Endpoint[], options: ReferenceOptions
         },
       },
     },
-  }
+  })
 }
 
 const introduction = `Everything a real-estate sales organisation sells, and who wants it.
@@ -80,11 +83,17 @@ function operationOf(endpoint: Endpoint): JsonSchema {
       requestBody: {
         required: true,
         content: {
-          'application/json': { schema: published(endpoint.body.schema), example: endpoint.body.example },
+          'application/json': {
+            schema: published(endpoint.body.documented ?? endpoint.body.schema),
+            example: endpoint.body.example,
+          },
         },
       },
     }),
-    responses: { [endpoint.success.status]: successOf(endpoint), ...errorsOf(endpoint) },
+    ...(endpoint.upload && {
+      requestBody: { required: true, content: filesOf(endpoint.upload.types) },
+    }),
+    responses: { ...successesOf(endpoint), ...errorsOf(endpoint) },
   }
 }
 
@@ -164,22 +173,43 @@ const retryAfter: JsonSchema = {
   'Retry-After': { schema: { type: 'integer' }, description: 'Seconds until the request would be admitted.' },
 }
 
-function successOf({ success }: Endpoint): JsonSchema {
+function successesOf({ success }: Endpoint): JsonSchema {
+  const { also } = success
+  return {
+    [success.status]: successOf(success),
+    ...(also && { [also.status]: { ...successOf(success), description: also.description } }),
+  }
+}
+
+function successOf(success: Success): JsonSchema {
   const headers = headerRefs
   if (!success.schema) return { description: success.description, headers }
   const schema = published(success.schema)
   return {
     description: success.description,
     headers,
-    content: { 'application/json': { schema, example: exampleFor(success.schema, success.example) } },
+    content: {
+      'application/json': { schema, example: exampleFor(success.schema, success.example) },
+      ...filesOf(success.files ?? {}),
+    },
   }
 }
+
+const filesOf = (types: Record<string, { description: string; example: string }>): JsonSchema =>
+  Object.fromEntries(
+    Object.entries(types).map(([type, { description, example }]) => [
+      type,
+      { schema: { type: 'string', description }, example },
+    ]),
+  )
 
 /** An example answer, made of the examples in the schema. */
 export function exampleFor(schema: JsonSchema, data?: unknown): unknown {
   const { data: shape, meta } = schema.properties as Record<string, JsonSchema>
   if (data !== undefined) return { success: true, data }
-  if (shape!.type !== 'array') return { success: true, data: exampleOfSchema(shape!) }
+  if (shape!.type !== 'array') {
+    return { success: true, data: exampleOfSchema(shape!), ...(meta && { meta: exampleOfSchema(meta) }) }
+  }
   return {
     success: true,
     data: [exampleOfSchema(shape!.items as JsonSchema)],
@@ -225,32 +255,32 @@ const everywhere: ErrorCode[] = [
 ]
 const passing: ErrorCode[] = ['RATE_LIMIT_EXCEEDED', 'UNAVAILABLE']
 
-function errorsOf({ method, errors, body }: Endpoint): JsonSchema {
-  const withBody: ErrorCode[] = body ? ['BAD_REQUEST', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] : []
+function errorsOf({ method, errors, body, upload }: Endpoint): JsonSchema {
+  const withBody: ErrorCode[] =
+    body || upload ? ['BAD_REQUEST', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] : []
   // An Idempotency-Key can be in flight.
   const withKey: ErrorCode[] = method === 'POST' ? ['CONFLICT'] : []
   const codes = new Set([...withBody, ...withKey, ...everywhere, ...(Object.keys(errors) as ErrorCode[])])
   return Object.fromEntries(
-    [...codes].map((code) => {
-      const { status, meaning } = errorCodes[code]
-      const message = errors[code] ?? meaning
-      const details =
-        code === 'VALIDATION_ERROR' ? { details: [{ field: 'name', message: 'is required.' }] } : {}
-      return [
-        status,
-        {
-          description: message,
-          ...(passing.includes(code) && { headers: retryAfter }),
-          content: {
-            'application/json': {
-              schema: { $ref: '#/components/schemas/Error' },
-              example: { success: false, error: { code, message, ...details } },
-            },
-          },
-        },
-      ]
-    }),
+    [...codes].map((code) => [
+      errorCodes[code].status,
+      errors[code] ? errorResponse(code, errors[code]) : { $ref: `#/components/responses/${code}` },
+    ]),
   )
+}
+
+function errorResponse(code: ErrorCode, message: string = errorCodes[code].meaning): JsonSchema {
+  const details = code === 'VALIDATION_ERROR' ? { details: [{ field: 'name', message: 'is required.' }] } : {}
+  return {
+    description: message,
+    ...(passing.includes(code) && { headers: retryAfter }),
+    content: {
+      'application/json': {
+        schema: { $ref: '#/components/schemas/Error' },
+        example: { success: false, error: { code, message, ...details } },
+      },
+    },
+  }
 }
 
 const publicFormats: Record<string, JsonSchema> = {

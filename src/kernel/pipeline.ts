@@ -5,7 +5,7 @@ import { requireScopes } from './authorize.ts'
 import type { Clock } from './clock.ts'
 import type { Context, Principal, Secrets } from './context.ts'
 import type { Courier } from './courier.ts'
-import type { Answer, Call, Endpoint } from './endpoint.ts'
+import type { Answer, Call, Endpoint, FileAnswer } from './endpoint.ts'
 import { envelope, errorAnswer, pickFields } from './envelope.ts'
 import { type ApiError, invalid, type Problem } from './errors.ts'
 import { etagOf, isUnchanged } from './etag.ts'
@@ -16,6 +16,7 @@ import { parseQuery } from './query.ts'
 import type { Scope } from './scopes.ts'
 import type { Pool } from './sql.ts'
 import type { Totals } from './totals.ts'
+import { incomingOf, passBodiesOn, type Received, type UploadSpec } from './upload.ts'
 import { problemsOf } from './validate.ts'
 import { explained } from './violations.ts'
 
@@ -23,6 +24,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     principal: Principal | null
     rawBody: Buffer | undefined
+    received: Received | undefined
   }
 }
 
@@ -35,10 +37,24 @@ export interface PipelineDeps {
   totals: Totals
   secrets: Secrets
   courier: Courier
+  /** The largest file that can be sent in. */
+  uploadLimitBytes: number
 }
 
 /** Every operation goes this way: who asks, is there room for it, may they, is it well formed, do it (once), show it. */
 export function mount(app: FastifyInstance, endpoints: Endpoint[], deps: PipelineDeps): void {
+  const [uploads, others] = [
+    endpoints.filter(({ upload }) => upload),
+    endpoints.filter(({ upload }) => !upload),
+  ]
+  mountRoutes(app, others, deps)
+  app.register(async (scope) => {
+    passBodiesOn(scope)
+    mountRoutes(scope, uploads, deps)
+  })
+}
+
+function mountRoutes(app: FastifyInstance, endpoints: Endpoint[], deps: PipelineDeps): void {
   for (const endpoint of endpoints) {
     const endpointWindow = endpointWindowOf(endpoint)
     app.route({
@@ -57,9 +73,11 @@ export function mount(app: FastifyInstance, endpoints: Endpoint[], deps: Pipelin
         requireScopes(caller.principal!, endpoint.scopes)
       },
       handler: async (request, reply) => {
-        const answer = await perform(endpoint, request, contextOf(deps, request))
+        const ctx = contextOf(deps, request)
+        if (endpoint.upload) await receive(endpoint, endpoint.upload, request, ctx, deps.uploadLimitBytes)
+        const answer = await perform(endpoint, request, ctx)
         if (endsAccess(endpoint)) deps.entrance.credentials.forgetAll()
-        return send(request, reply, answer)
+        return answer.file ? sendFile(request, reply, answer.file) : send(request, reply, answer)
       },
     })
   }
@@ -93,7 +111,7 @@ const contextOf = (
 function checked(endpoint: Endpoint, request: FastifyRequest, ctx: Context): Call {
   const problems: Problem[] = []
   const query = parseQuery(endpoint.query, request.query as Record<string, unknown>, problems)
-  const body = endpoint.body && prepared(endpoint.body, request.body)
+  const body = endpoint.body ? prepared(endpoint.body, request.body) : request.received
   if (endpoint.body) problems.push(...problemsOf(endpoint.body.schema, body))
   if (problems.length > 0) throw invalid(problems)
   return {
@@ -111,6 +129,19 @@ function checked(endpoint: Endpoint, request: FastifyRequest, ctx: Context): Cal
 function prepared(spec: NonNullable<Endpoint['body']>, body: unknown): unknown {
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
   return isObject && spec.prepare ? spec.prepare(body) : body
+}
+
+/** Takes a file in, when everything else about the request is right. What it is then stands for its bytes. */
+async function receive(
+  endpoint: Endpoint,
+  spec: UploadSpec,
+  request: FastifyRequest,
+  ctx: Context,
+  limitBytes: number,
+): Promise<void> {
+  const incoming = incomingOf(spec, request, limitBytes)
+  request.received = await spec.receive(checked(endpoint, request, ctx), incoming)
+  request.rawBody = Buffer.from(request.received.digest)
 }
 
 async function perform(endpoint: Endpoint, request: FastifyRequest, ctx: Context): Promise<Answer> {
@@ -148,6 +179,18 @@ export function send(request: FastifyRequest, reply: FastifyReply, answer: Answe
     if (isRead && isUnchanged(request.headers['if-none-match'], etag)) return reply.code(304).send()
   }
   return reply.type('application/json; charset=utf-8').send(body)
+}
+
+async function sendFile(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  file: FileAnswer,
+): Promise<FastifyReply> {
+  const bytes = request.method === 'HEAD' ? undefined : await file.open()
+  return reply
+    .type(file.type)
+    .header('content-disposition', `attachment; filename="${file.name}"`)
+    .send(bytes)
 }
 
 // Basic authentication goes with the next major version.

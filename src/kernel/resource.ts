@@ -7,6 +7,7 @@ import {
   type Group,
   type Leaf,
   type Read,
+  text,
   timestamp,
   type Update,
 } from './fields.ts'
@@ -55,6 +56,11 @@ export const timestamps = {
   created_at: timestamp({ readOnly: true, always: true, description: 'When the record was created.' }),
   updated_at: timestamp({ readOnly: true, always: true, description: 'When the record last changed.' }),
 } as const
+
+/** What the record is called elsewhere: unique in the workspace, for matching on import. */
+export const externalId = text({
+  description: 'Its id in another system of yours; no two records share one.',
+})
 
 export function defineResource<const F extends Fields>(declaration: Declaration<F>) {
   type R = Read<F>
@@ -151,7 +157,8 @@ function orNull(field: Group, value: Record<string, unknown>): Record<string, un
   return null
 }
 
-const valueAt = (record: object, path: readonly string[]): unknown =>
+/** The value at a path; null where any step of it is missing. */
+export const valueAt = (record: object, path: readonly string[]): unknown =>
   path.reduce<unknown>((value, name) => (value as Record<string, unknown> | null)?.[name] ?? null, record)
 
 /** The value that stands where nothing was sent. Defaults may depend on the workspace. */

@@ -3,6 +3,7 @@ import { minPasswordLength } from '../features/accounts/people.ts'
 import { confirmPasswordReset, requestPasswordReset, resetPath } from '../features/password-resets/service.ts'
 import { ApiError } from '../kernel/errors.ts'
 import { isEmail } from '../kernel/formats.ts'
+import { readForm } from './bridge.ts'
 import { secureHeaders } from './pages/layout.ts'
 import { forgotPage, linkSentPage, newPasswordPage, passwordSetPage } from './pages/password.ts'
 import type { OAuthDeps } from './provider.ts'
@@ -15,7 +16,7 @@ export function serveAccountPages(app: FastifyInstance, deps: OAuthDeps): void {
   app.get(forgotPath, async (_request, reply) => show(reply, forgotPage()))
 
   app.post(forgotPath, async (request, reply) => {
-    const email = (request.body as URLSearchParams).get('email') ?? ''
+    const email = readForm(request).get('email') ?? ''
     if (!isEmail(email)) return show(reply, forgotPage('That is not an e-mail address.'), 422)
     try {
       await requestPasswordReset({ sql, secrets, now: clock.now(), authUrl }, { email, address: request.ip })
@@ -32,7 +33,7 @@ export function serveAccountPages(app: FastifyInstance, deps: OAuthDeps): void {
   })
 
   app.post(resetPath, async (request, reply) => {
-    const form = request.body as URLSearchParams
+    const form = readForm(request)
     const [token, password] = [form.get('token') ?? '', form.get('password') ?? '']
     if (password.length < minPasswordLength || password.length > 200)
       return show(reply, newPasswordPage(token, `Use ${minPasswordLength} to 200 characters.`), 422)

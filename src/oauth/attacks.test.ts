@@ -166,6 +166,57 @@ describe('the token endpoint', () => {
   })
 })
 
+describe('a request that makes no sense', () => {
+  const form = { 'content-type': 'application/x-www-form-urlencoded' }
+  const json = { 'content-type': 'application/json' }
+  it.each([
+    ['GET', '/oauth/authorize', {}, ''],
+    ['GET', '/oauth/authorize?client_id=%00', {}, ''],
+    ['GET', '/oauth/authorize?client_id[]=a&redirect_uri=%FF', {}, ''],
+    ['GET', '/oauth/authorize/unknown', {}, ''],
+    ['GET', '/oauth/interaction/unknown', {}, ''],
+    ['POST', '/oauth/interaction/unknown', {}, ''],
+    ['POST', '/oauth/interaction/unknown', form, 'action=allow'],
+    ['POST', '/oauth/token', form, 'client_id=%00&client_secret=%00&grant_type=authorization_code&code=%00'],
+    [
+      'POST',
+      '/oauth/token',
+      json,
+      '{"client_id":"\\u0000","client_secret":"x","grant_type":"refresh_token"}',
+    ],
+    ['POST', '/oauth/token', {}, ''],
+    ['POST', '/oauth/revoke', form, 'token=%00&client_id=oac_%00'],
+    ['POST', '/oauth/sign-out/confirm', form, 'xsrf=x'],
+    ['POST', '/account/forgot-password', {}, ''],
+    ['POST', '/account/forgot-password', json, '{"email":"a@example.com"}'],
+    ['POST', '/account/forgot-password', form, 'email=%00@example.com'],
+    ['POST', '/account/reset-password', json, '{"token":"x"}'],
+    ['POST', '/account/reset-password', form, 'token=%00&password=long+enough%00'],
+  ] as const)('is refused: %s %s %o %s', async (method, url, headers, payload) => {
+    const response = await harness.server().inject({ method, url, headers, payload })
+    expect(response.statusCode, response.body).toBeGreaterThanOrEqual(400)
+    expect(response.statusCode, response.body).toBeLessThan(500)
+  })
+
+  it('with a NUL in the sign-in form is a wrong password', async () => {
+    const client = await registerClient(harness)
+    const browser = new Browser(harness.server())
+    const page = await browser.go(authorizeUrl({ client }))
+    const answer = await browser.go(page.at, { email: 'a\0@example.com', password: '\0', action: 'sign-in' })
+    expect(answer.status).toBe(401)
+    expect((await browser.go(page.at, {})).status).toBe(401)
+  })
+})
+
+describe('a refresh after the key that seals was lost', () => {
+  it('is refused like an unknown one', async () => {
+    const client = await registerClient(harness)
+    const tokens = await obtainTokens(harness, { client })
+    await harness.sql`update oauth_records set sealed_payload = 'gone.xxxx' where client_id = ${client.client_id}`
+    expect(await refresh(harness, client, tokens.refresh_token)).toMatchObject(refused)
+  })
+})
+
 describe('a code', () => {
   it('that is used again is refused, and everything issued for it is revoked', async () => {
     const client = await registerClient(harness)

@@ -45,6 +45,10 @@ export function asSeenBy(
   }) as unknown as IncomingMessage
 }
 
+/** The fields of a form; a body of any other kind has none. */
+export const readForm = ({ body }: FastifyRequest): URLSearchParams =>
+  body instanceof URLSearchParams ? body : new URLSearchParams()
+
 /** The parameters of a form or a JSON body; undefined for a body that is neither. */
 export function readParams(body: unknown): URLSearchParams | undefined {
   if (body instanceof URLSearchParams) return body

@@ -27,6 +27,7 @@ beforeAll(async () => {
     urls: { production: base, sandbox: 'http://127.0.0.1:9' },
     authUrl: base,
     bodyLimitBytes: 1_048_576,
+    importLimitBytes: 1_048_576,
   })
   await app.servers.production.listen({ port: Number(new URL(base).port), host: '127.0.0.1' })
 })

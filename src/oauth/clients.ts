@@ -1,10 +1,12 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { AdapterPayload } from 'oidc-provider'
 import { hashToken } from '../kernel/credentials.ts'
+import { isId } from '../kernel/ids.ts'
 import type { Sql } from '../kernel/sql.ts'
 
 /** A registered application as the library wants to see it. In place of its secret stands the hash. */
 export async function findClient(sql: Sql, id: string): Promise<AdapterPayload | undefined> {
+  if (!isId('oac', id)) return undefined
   const [row] = await sql`
     select id, name, redirect_uris, scopes, public, secret_hash from oauth_clients where id = ${id}`
   if (!row) return undefined

@@ -15,7 +15,7 @@ export const oauthCredentials = (sql: Sql): CredentialKind => ({
       from oauth_records t
       join oauth_records g on g.model = 'Grant' and g.id_hash = t.grant_hash
       join workspaces w on w.id = g.granted_for
-      join agents a on a.workspace_id = w.id and a.account_id = t.account_id and a.status = 'active'
+      join active_members a on a.workspace_id = w.id and a.account_id = t.account_id
       where t.model = 'AccessToken' and t.id_hash = ${tokenHash}`
     if (!row) return undefined
     const granted = new Set((row.scopes as string[]).filter(isScope)) as Set<Scope>

@@ -12,7 +12,7 @@ export async function bindGrant(sql: Sql, grantId: string, workspaceId: string):
 export async function isGrantAlive(sql: Sql, grantId: string, accountId: string): Promise<boolean> {
   const rows = await sql`
     select from oauth_records g
-    join agents a on a.workspace_id = g.granted_for and a.account_id = ${accountId} and a.status = 'active'
+    join active_members a on a.workspace_id = g.granted_for and a.account_id = ${accountId}
     where g.model = 'Grant' and g.id_hash = ${hashToken(grantId)}`
   return rows.length > 0
 }

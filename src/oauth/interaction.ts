@@ -6,8 +6,9 @@ import { findAccount } from '../features/accounts/people.ts'
 import { checkPassword } from '../features/accounts/sign-in.ts'
 import { isOwnOrigin } from '../kernel/authenticate.ts'
 import { ApiError } from '../kernel/errors.ts'
+import { isEmail } from '../kernel/formats.ts'
 import { isScope, type Scope } from '../kernel/scopes.ts'
-import { asSeenBy } from './bridge.ts'
+import { asSeenBy, readForm } from './bridge.ts'
 import { bindGrant } from './grants.ts'
 import { consentPage } from './pages/consent.ts'
 import { errorPage } from './pages/error.ts'
@@ -50,7 +51,7 @@ async function answered(visit: Visit): Promise<FastifyReply> {
   const { deps, request, interaction } = visit
   if (request.headers.origin !== undefined && !isOwnOrigin(request.headers, deps.authUrl))
     throw new errors.SessionNotFound('the form was sent by another site')
-  const form = request.body as URLSearchParams
+  const form = readForm(request)
   switch (form.get('action')) {
     case 'cancel':
       return finish(visit, { error: 'access_denied', error_description: 'the person did not agree' })
@@ -63,7 +64,7 @@ async function answered(visit: Visit): Promise<FastifyReply> {
 
 async function askWho(visit: Visit, problem?: string, status = 200): Promise<FastifyReply> {
   const client = await visit.provider.Client.find(String(visit.interaction.params.client_id))
-  const email = (visit.request.body as URLSearchParams | undefined)?.get('email')
+  const email = readForm(visit.request).get('email')
   return show(
     visit,
     signInPage({ application: nameOf(client), ...(email && { email }), ...(problem && { problem }) }),
@@ -76,7 +77,9 @@ async function signIn(visit: Visit, form: URLSearchParams): Promise<FastifyReply
   const [email, password] = [form.get('email') ?? '', form.get('password') ?? '']
   try {
     const now = deps.clock.now()
-    const account = await checkPassword(deps.sql, { email, password, address: request.ip }, now)
+    const account = isEmail(email)
+      ? await checkPassword(deps.sql, { email, password, address: request.ip }, now)
+      : undefined
     if (!account) return askWho(visit, 'The e-mail address or the password is wrong.', 401)
     return finish(visit, { login: { accountId: account.id, remember: false } })
   } catch (error) {

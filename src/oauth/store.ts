@@ -46,14 +46,19 @@ const nothing: Adapter = {
 }
 
 function recordStore(model: string, { sql, clock, secrets }: StoreDeps): Adapter {
-  const open = (row: Record<string, string>): AdapterPayload => ({
-    ...(JSON.parse(secrets.open(row.sealed_payload!)) as AdapterPayload),
-    // The library reads the system's time; what we keep is by our own clock.
-    exp:
-      Math.floor(Date.now() / 1_000) +
-      Math.ceil((Date.parse(row.expires_at!) - clock.now().getTime()) / 1_000),
-    ...(row.consumed_at && { consumed: Math.floor(Date.parse(row.consumed_at) / 1_000) }),
-  })
+  const open = (row: Record<string, string>): AdapterPayload | undefined => {
+    const payload = unsealed(secrets, row.sealed_payload!)
+    return (
+      payload && {
+        ...payload,
+        // The library reads the system's time; what we keep is by our own clock.
+        exp:
+          Math.floor(Date.now() / 1_000) +
+          Math.ceil((Date.parse(row.expires_at!) - clock.now().getTime()) / 1_000),
+        ...(row.consumed_at && { consumed: Math.floor(Date.parse(row.consumed_at) / 1_000) }),
+      }
+    )
+  }
 
   return {
     ...nothing,
@@ -110,6 +115,15 @@ function recordStore(model: string, { sql, clock, secrets }: StoreDeps): Adapter
     async revokeByGrantId(grantId) {
       await sql`delete from oauth_records where model = ${model} and grant_hash = ${hashToken(grantId)}`
     },
+  }
+}
+
+// What was sealed with a key that is gone is as good as unknown: the application has to ask anew.
+function unsealed(secrets: Secrets, sealed: string): AdapterPayload | undefined {
+  try {
+    return JSON.parse(secrets.open(sealed))
+  } catch {
+    return undefined
   }
 }
 

@@ -97,7 +97,7 @@ describe.each(withBody)('$name', (operation) => {
     expect(({} as Record<string, unknown>).polluted).toBeUndefined()
   })
 
-  it('refuses an extreme number, or keeps it to six decimals', async () => {
+  it.skipIf(operation.isBulk)('refuses an extreme number, or keeps it to six decimals', async () => {
     const extremes = [
       1e308,
       -1e308,

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { environments } from '../../src/kernel/context.ts'
 import { scopes } from '../../src/kernel/scopes.ts'
 import { useHarness } from '../harness.ts'
-import { reference } from '../reference.ts'
+import { reference, resolved } from '../reference.ts'
 import { Caller } from './caller.ts'
 import { creates, type Operation, operations } from './operations.ts'
 
@@ -22,9 +22,11 @@ const pointer = (...parts: string[]) =>
   parts.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')
 
 /** What is wrong with an example, by the schema that stands beside it. */
+const sharedPlace = (listed: object) => (listed as { $ref: string }).$ref.slice(2).split('/')
+
 function problemsOf(example: unknown, ...place: string[]): string | undefined {
   const validate = ajv.compile({
-    $ref: `reference#/${pointer('paths', ...place, 'content', 'application/json', 'schema')}`,
+    $ref: `reference#/${pointer(...place, 'content', 'application/json', 'schema')}`,
   })
   return validate(example) ? undefined : ajv.errorsText(validate.errors)
 }
@@ -80,18 +82,20 @@ describe.each(operations)('$name', (operation) => {
   it('shows a body that fits its own schema', () => {
     if (!operation.body) return expect(spec.requestBody).toBeUndefined()
     expect(operation.body.example).toBeDefined()
-    expect(problemsOf(operation.body.example, path, lower, 'requestBody')).toBeUndefined()
+    expect(problemsOf(operation.body.example, 'paths', path, lower, 'requestBody')).toBeUndefined()
   })
 
   it('shows answers that fit their own schemas', () => {
     expect(success).toBeGreaterThanOrEqual(200)
-    for (const [status, response] of Object.entries(spec.responses)) {
+    for (const [status, listed] of Object.entries(spec.responses)) {
+      const response = resolved(listed)
       expect(response.description, status).toMatch(/\S/)
       const content = response.content?.['application/json']
       if (status === '204') expect(content).toBeUndefined()
       else {
         expect(content?.example, status).toBeDefined()
-        expect(problemsOf(content!.example, path, lower, 'responses', status), status).toBeUndefined()
+        const place = '$ref' in listed ? sharedPlace(listed) : ['paths', path, lower, 'responses', status]
+        expect(problemsOf(content!.example, ...place), status).toBeUndefined()
       }
     }
   })

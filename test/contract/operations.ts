@@ -46,6 +46,8 @@ export interface Operation {
   hasPathParameter: boolean
   /** Does something to one record: `POST /v1/leads/{id}/won`. */
   isAction: boolean
+  /** Takes many items, each of which stands alone. */
+  isBulk: boolean
   /** Anybody may call it, without a credential. */
   isPublic: boolean
 }
@@ -66,6 +68,7 @@ export const operations: Operation[] = Object.entries(paths).flatMap(([path, ite
       query: (spec.parameters ?? []).filter((parameter) => parameter.in === 'query'),
       hasPathParameter: path.includes('{'),
       isAction: upper === 'POST' && path.includes('}/'),
+      isBulk: path.includes('/bulk'),
       isPublic: spec.security?.length === 0,
     }
   }),
@@ -77,8 +80,8 @@ export const withPathParameter = operations.filter((operation) => operation.hasP
 
 /** Operations that make one record of a collection. */
 export const creates = withBody.filter(
-  ({ method, success, hasPathParameter, isPublic }) =>
-    method === 'POST' && success === 201 && !hasPathParameter && !isPublic,
+  ({ method, success, hasPathParameter, isPublic, isBulk }) =>
+    method === 'POST' && success === 201 && !hasPathParameter && !isPublic && !isBulk,
 )
 export const updates = withBody.filter(({ method, path }) => method === 'PUT' && path.endsWith('}'))
 export const lists = operations.filter(

@@ -23,7 +23,7 @@ const hidden: Record<string, string[]> = {
   agents: ['account_id'],
   api_keys: ['token_hash', 'bootstrap'],
   deals: ['held_property', 'held_unit'],
-  lead_activity: ['agent_id', 'contact'],
+  lead_activity: ['agent_id', 'contact', 'since'],
   leads: ['score_falls_at', 'search_text'],
   oauth_clients: ['secret_hash', 'created_by'],
   webhooks: ['host', 'sealed_secret', 'sealed_previous_secret', 'previous_secret_until'],

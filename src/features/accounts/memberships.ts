@@ -24,7 +24,7 @@ export const membershipsOf = (
   sql<Membership[]>`
     select w.id as "workspaceId", w.name, w.plan, w.api_access as "apiAccess", w.environment, w.currency,
       a.id as "agentId", a.role, a.team_id as "teamId"
-    from agents a join workspaces w on w.id = a.workspace_id
-    where a.account_id = ${accountId} and a.status = 'active'
+    from active_members a join workspaces w on w.id = a.workspace_id
+    where a.account_id = ${accountId}
       and ${environment ? sql`w.environment = ${environment}` : sql`true`}
     order by w.environment, a.created_at, w.id`

@@ -103,8 +103,8 @@ export const membershipFinder =
     if (!principal.accountId || principal.kind === 'oauth') return undefined
     const [row] = await sql`
       select w.id, w.name, w.plan, w.api_access, w.environment, w.currency, w.custom_limits, a.id as agent_id, a.role, a.team_id
-      from agents a join workspaces w on w.id = a.workspace_id
-      where a.account_id = ${principal.accountId} and a.workspace_id = ${workspaceId} and a.status = 'active'`
+      from active_members a join workspaces w on w.id = a.workspace_id
+      where a.account_id = ${principal.accountId} and a.workspace_id = ${workspaceId}`
     if (!row) return undefined
     return {
       ...principal,

@@ -3,7 +3,12 @@ import { type OpenContext, type Tx, transaction } from '../../kernel/context.ts'
 import { hashToken } from '../../kernel/credentials.ts'
 import { invalidField } from '../../kernel/errors.ts'
 import type { Pool, Sql } from '../../kernel/sql.ts'
-import { findAccountByEmail, insertAccount, insertSandboxMembership } from '../accounts/people.ts'
+import {
+  findAccountByEmail,
+  insertAccount,
+  insertSandboxMembership,
+  setPassword,
+} from '../accounts/people.ts'
 import { queueMail } from '../mail/outbox.ts'
 import { invitationMail } from './invitation-mail.ts'
 import { findAgent } from './queries.ts'
@@ -65,9 +70,7 @@ export async function acceptInvitation(ctx: OpenContext, given: Acceptance): Pro
       where a.status <> 'inactive'`
     if (!invited) throw unknownInvitation()
     const name = given.name ?? invited.name
-    const account = await findAccountByEmail(sql, invited.email)
-    const accountId =
-      account?.id ?? (await insertAccount(sql, { email: invited.email, name, password: given.password }, now))
+    const accountId = await accountFor(sql, { email: invited.email, name, password: given.password }, now)
     await activate(sql, { workspaceId: invited.workspace_id, agentId: invited.id, accountId, name }, now)
     const { email, role } = invited as { email: string; role: Agent['role'] }
     await insertSandboxMembership(
@@ -78,6 +81,18 @@ export async function acceptInvitation(ctx: OpenContext, given: Acceptance): Pro
     const agent = await findAgent({ sql, workspaceId: invited.workspace_id }, invited.id)
     return agent!.record
   }) as Promise<Agent>
+}
+
+/** Theirs if they have one; without a password of its own yet, it gets the new one. */
+async function accountFor(
+  sql: Sql,
+  person: { email: string; name: string; password: string },
+  now: Date,
+): Promise<string> {
+  const account = await findAccountByEmail(sql, person.email)
+  if (!account) return insertAccount(sql, person, now)
+  if (account.passwordHash === null) await setPassword(sql, account.id, person.password, now)
+  return account.id
 }
 
 const activate = (

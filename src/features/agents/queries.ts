@@ -1,10 +1,10 @@
 import type { Versioned } from '../../events/change.ts'
 import type { Tx } from '../../kernel/context.ts'
 import { anyOf, contains, equalsText, type Filters } from '../../kernel/filters.ts'
-import { listPage, type Page } from '../../kernel/list.ts'
+import { type ListSource, listPage, type Page } from '../../kernel/list.ts'
 import type { ListQuery } from '../../kernel/list-query.ts'
 import { roles } from '../../kernel/scopes.ts'
-import { type Fragment, raw, type Sql } from '../../kernel/sql.ts'
+import { type Fragment, nothing, raw, type Sql } from '../../kernel/sql.ts'
 import { Agent, agentStatuses } from './schema.ts'
 
 export const agentFilters: Filters = {
@@ -15,21 +15,19 @@ export const agentFilters: Filters = {
     [Agent.column('name'), Agent.column('email')],
     'Only agents with this in their name or e-mail address, whatever the case.',
   ),
+  external_id: equalsText(Agent.column('external_id'), 'Only the agent with this external id.'),
 }
 
-export function listAgents(tx: Tx, query: ListQuery): Promise<Page<Agent>> {
-  const wantsStats = query.fields?.includes('stats') ?? true
-  return listPage(
-    tx,
-    {
-      resource: Agent,
-      filters: agentFilters,
-      select: selected(tx.sql, wantsStats ? tx.viewer.workspace.currency : undefined),
-      fromRow: Agent.fromRow,
-    },
-    query,
-  )
-}
+/** Agents for lists and exports. */
+export const agentSource = ({ sql, viewer }: Tx, wantsStats = true): ListSource<Agent> => ({
+  resource: Agent,
+  filters: agentFilters,
+  select: selected(sql, wantsStats ? viewer.workspace.currency : undefined),
+  fromRow: Agent.fromRow,
+})
+
+export const listAgents = (tx: Tx, query: ListQuery): Promise<Page<Agent>> =>
+  listPage(tx, agentSource(tx, query.fields?.includes('stats') ?? true), query)
 
 type Place = Pick<Tx, 'sql' | 'workspaceId'>
 
@@ -42,7 +40,7 @@ export async function findAgent(
   const [row] = await sql`
     select ${selected(sql, options.statsIn)}, agents.version from agents
     where agents.workspace_id = ${workspaceId} and agents.id = ${id}
-    ${options.lock ? sql`for update` : sql``}`
+    ${options.lock ? sql`for update` : nothing(sql)}`
   return row && { record: Agent.fromRow(row), version: row.version }
 }
 
@@ -84,4 +82,15 @@ function selected(sql: Sql, statsIn: string | undefined): Fragment {
     (select count(*)::int ${closed}) as stats_deals_closed,
     coalesce((select sum(value) ${closed}
       group by currency order by currency = ${statsIn} desc, sum(value) desc limit 1), 0) as stats_total_revenue`
+}
+
+/** Those of the agents who have come to do or own something. */
+export async function agentsInUse({ sql, workspaceId }: Place, ids: string[]): Promise<string[]> {
+  const rows = await sql`
+    select id from agents where workspace_id = ${workspaceId} and id = any(${ids}) and account_id is not null
+    union select assigned_agent from leads where workspace_id = ${workspaceId} and assigned_agent = any(${ids})
+    union select assigned_agent from units where workspace_id = ${workspaceId} and assigned_agent = any(${ids})
+    union select agent_id from deals where workspace_id = ${workspaceId} and agent_id = any(${ids})
+    union select created_by from api_keys where workspace_id = ${workspaceId} and created_by = any(${ids})`
+  return rows.map((row) => row.id)
 }

@@ -15,6 +15,7 @@ import {
 import {
   type CreateOf,
   defineResource,
+  externalId,
   type RecordOf,
   timestamps,
   type UpdateOf,
@@ -88,6 +89,7 @@ export const Agent = defineResource({
     ),
     last_active: timestamp({ readOnly: true, description: 'When they were last seen.' }),
     invitation_sent_at: timestamp({ readOnly: true, description: 'When they were last invited.' }),
+    external_id: externalId,
     ...timestamps,
   },
   sorts: { created_at: 'created_at', name: 'name', email: 'email', last_active: 'last_active' },

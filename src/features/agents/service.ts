@@ -1,3 +1,4 @@
+import { type Batch, idsIn } from '../../events/batch.ts'
 import { event } from '../../events/catalog.ts'
 import { changeRecord, createRecord, updateRecord, type Versioned } from '../../events/change.ts'
 import { isAdmin } from '../../kernel/authorize.ts'
@@ -8,7 +9,15 @@ import { inviteAgain, mailInvitation, newInvitation, withdrawInvitation } from '
 import { findAgent, hasAccount, lockOwners, lockStatus } from './queries.ts'
 import { Agent, type AgentCreate, type AgentUpdate } from './schema.ts'
 
-export { listAgents } from './queries.ts'
+export { inviteAgain } from './invitations.ts'
+export { agentFilters, agentSource, agentsInUse, listAgents } from './queries.ts'
+
+export const agentBatch: Batch<Agent> = {
+  resource: Agent,
+  references: { team_id: idsIn('teams') },
+  unique: { external_id: 'exact', email: 'anyCase' },
+  events: (agent) => [event('agent.created', agent)],
+}
 
 export async function getAgent(tx: Tx, id: string, withStats = false): Promise<Versioned<Agent>> {
   const statsIn = withStats ? tx.viewer.workspace.currency : undefined
@@ -19,6 +28,20 @@ export async function getAgent(tx: Tx, id: string, withStats = false): Promise<V
 
 /** Adds an agent and sends the invitation, which leads to `baseUrl`. */
 export async function createAgent(tx: Tx, body: AgentCreate, baseUrl: string): Promise<Versioned<Agent>> {
+  const { record, problems } = newAgent(tx, body)
+  if (problems.length > 0) throw invalid(problems)
+  requireMayGrant(tx, record.role)
+  const { token, row } = newInvitation(record.id, tx.now)
+  return transaction(tx, async (tx) => {
+    const along = [{ resource: { table: 'invitations' }, rows: [row] }]
+    await createRecord(tx, Agent, record, [event('agent.created', record)], { along })
+    await mailInvitation(tx, record, token, baseUrl)
+    return { record, version: 1 }
+  })
+}
+
+/** The whole agent that a body stands for, not yet written. */
+export function newAgent(tx: Tx, body: AgentCreate) {
   const now = tx.now.toISOString()
   const system = {
     id: tx.newId('agent'),
@@ -29,16 +52,7 @@ export async function createAgent(tx: Tx, body: AgentCreate, baseUrl: string): P
     created_at: now,
     updated_at: now,
   }
-  const { record, problems } = Agent.complete(body, system, tx.viewer.workspace)
-  if (problems.length > 0) throw invalid(problems)
-  requireMayGrant(tx, record.role)
-  const { token, row } = newInvitation(record.id, tx.now)
-  return transaction(tx, async (tx) => {
-    const along = [{ resource: { table: 'invitations' }, rows: [row] }]
-    await createRecord(tx, Agent, record, [event('agent.created', record)], { along })
-    await mailInvitation(tx, record, token, baseUrl)
-    return { record, version: 1 }
-  })
+  return Agent.complete(body, system, tx.viewer.workspace)
 }
 
 export async function updateAgent(
@@ -128,8 +142,9 @@ function requireAnotherOwner(owners: string[], id: string): void {
 
 // Whoever may manage agents could otherwise invite themselves as an owner. No key of a sandbox can
 // hold the scope admin, and nothing there needs guarding.
-function requireMayGrant({ viewer }: Tx, role: Agent['role']): void {
-  if (isAdmin(viewer) || viewer.workspace.environment === 'sandbox') return
-  if (role === 'owner' || role === 'admin')
-    throw forbidden(`Giving somebody the role ${role} needs the scope admin.`)
+export const mayGrant = ({ viewer }: Tx, role: Agent['role']): boolean =>
+  isAdmin(viewer) || viewer.workspace.environment === 'sandbox' || (role !== 'owner' && role !== 'admin')
+
+function requireMayGrant(tx: Tx, role: Agent['role']): void {
+  if (!mayGrant(tx, role)) throw forbidden(`Giving somebody the role ${role} needs the scope admin.`)
 }

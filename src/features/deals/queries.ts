@@ -1,9 +1,9 @@
 import type { Versioned } from '../../events/change.ts'
 import type { Tx } from '../../kernel/context.ts'
 import { anyOf, equalsText, type Filters, onOrAfterDay, onOrBeforeDay } from '../../kernel/filters.ts'
-import { listPage, type Page } from '../../kernel/list.ts'
+import { type ListSource, listPage, type Page } from '../../kernel/list.ts'
 import type { ListQuery } from '../../kernel/list-query.ts'
-import { type Fragment, raw } from '../../kernel/sql.ts'
+import { type Fragment, nothing, raw } from '../../kernel/sql.ts'
 import { Commission, commissionStatuses, Deal, dealStatuses, Invoice, invoiceStatuses } from './schema.ts'
 
 const createdWithin = (resource: { column(path: string): string }, plural: string): Filters => ({
@@ -49,12 +49,16 @@ export const invoiceFilters: Filters = {
   ...createdWithin(Invoice, 'invoices'),
 }
 
+/** Deals for lists and exports. */
+export const dealSource = ({ sql }: Tx): ListSource<Deal> => ({
+  resource: Deal,
+  filters: dealFilters,
+  select: raw(sql, Deal.selectList),
+  fromRow: Deal.fromRow,
+})
+
 export const listDeals = (tx: Tx, query: ListQuery): Promise<Page<Deal>> =>
-  listPage(
-    tx,
-    { resource: Deal, filters: dealFilters, select: raw(tx.sql, Deal.selectList), fromRow: Deal.fromRow },
-    query,
-  )
+  listPage(tx, dealSource(tx), query)
 
 export const listCommissions = (tx: Tx, query: ListQuery): Promise<Page<Commission>> =>
   listPage(
@@ -95,7 +99,7 @@ async function dealWhere(tx: Tx, condition: Fragment, lock: boolean): Promise<Ve
   const [row] = await sql`
     select ${raw(sql, Deal.selectList)}, deals.version from deals
     where deals.workspace_id = ${tx.workspaceId} and ${condition}
-    ${lock ? sql`for update` : sql``}`
+    ${lock ? sql`for update` : nothing(sql)}`
   return row && { record: Deal.fromRow(row), version: row.version }
 }
 

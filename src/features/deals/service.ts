@@ -1,14 +1,56 @@
+import { type Batch, idsIn } from '../../events/batch.ts'
 import { changeEvent, event } from '../../events/catalog.ts'
 import { changeRecord, createRecord, type Versioned } from '../../events/change.ts'
 import { type Tx, transaction } from '../../kernel/context.ts'
-import { conflict, notFound } from '../../kernel/errors.ts'
+import { conflict, notFound, type Problem } from '../../kernel/errors.ts'
 import { isId } from '../../kernel/ids.ts'
 import { shareOf } from '../../kernel/money.ts'
 import { setUnitStatus } from '../units/service.ts'
 import { findCommission, findDeal, lockDealOfLead, nextInvoiceNumber } from './queries.ts'
 import { Commission, Deal, Invoice } from './schema.ts'
 
-export { listCommissions, listDeals, listInvoices, lockDealOfLead, openDealOfUnit } from './queries.ts'
+export {
+  dealFilters,
+  dealSource,
+  listCommissions,
+  listDeals,
+  listInvoices,
+  lockDealOfLead,
+  openDealOfUnit,
+} from './queries.ts'
+
+/** Deals that come in from elsewhere: nothing follows from them but that they are told. */
+export const dealBatch: Batch<Deal> = {
+  resource: Deal,
+  references: {
+    lead_id: idsIn('leads'),
+    property_id: idsIn('properties'),
+    unit_id: idsIn('units'),
+    agent_id: idsIn('agents'),
+  },
+  unique: {},
+  events: (deal) => [event('deal.created', deal)],
+}
+
+/** The whole deal that a file tells of, not yet written. */
+export function dealOf(tx: Tx, given: Partial<Deal>): { record: Deal; problems: Problem[] } {
+  const status = given.status ?? 'open'
+  const record = {
+    notes: null,
+    unit_id: null,
+    agent_id: null,
+    currency: tx.viewer.workspace.currency,
+    created_at: tx.now.toISOString(),
+    id: tx.newId('deal'),
+    ...given,
+    status,
+    closed_at: status === 'closed' ? (given.closed_at ?? given.created_at ?? tx.now.toISOString()) : null,
+    cancelled_at:
+      status === 'cancelled' ? (given.cancelled_at ?? given.created_at ?? tx.now.toISOString()) : null,
+  } as Deal
+  const missing = (['lead_id', 'property_id', 'value'] as const).filter((name) => record[name] == null)
+  return { record, problems: missing.map((field) => ({ field, message: 'is required.' })) }
+}
 
 export async function getDeal(tx: Tx, id: string, lock = false): Promise<Versioned<Deal>> {
   const found = isId('deal', id) ? await findDeal(tx, id, lock) : undefined

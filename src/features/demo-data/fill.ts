@@ -1,16 +1,17 @@
 import type { Workspace } from '../../kernel/context.ts'
 import { newId } from '../../kernel/ids.ts'
-import type { Resource } from '../../kernel/resource.ts'
-import { raw, type Sql } from '../../kernel/sql.ts'
+import type { Sql } from '../../kernel/sql.ts'
 import { Property } from '../properties/schema.ts'
 import { Unit } from '../units/schema.ts'
+import { insertMany } from './insert.ts'
+import { fillPipeline } from './pipeline.ts'
 import { type DemoProject, demoProjects } from './projects.ts'
 
 const dayMs = 86_400_000
 
 /**
- * Fills a workspace with a plausible small developer's stock. The same every time but for ids, and
- * dated back from `now`. Records only: nobody is told of them as events.
+ * Fills a workspace with a plausible small developer's stock, people and sales. The same every time but
+ * for ids, and dated back from `now`. Records only: nobody is told of them as events.
  */
 export async function fillWithDemoData(sql: Sql, workspace: Workspace, now: Date): Promise<void> {
   const properties = demoProjects.map((project, index) => demoProperty(project, index, workspace, now))
@@ -19,6 +20,7 @@ export async function fillWithDemoData(sql: Sql, workspace: Workspace, now: Date
   )
   await insertMany(sql, workspace, Property, properties)
   await insertMany(sql, workspace, Unit, units)
+  await fillPipeline(sql, workspace, { properties, units }, now)
 }
 
 function demoProperty(project: DemoProject, index: number, workspace: Workspace, now: Date): Property {
@@ -78,21 +80,4 @@ function statusOf(project: DemoProject, index: number, total: number): Unit['sta
   if (rank < project.sold) return 'sold'
   if (rank < project.sold + project.reserved) return 'reserved'
   return rank > 97 ? 'off_market' : 'available'
-}
-
-// PostgreSQL takes 65,535 parameters in a statement; 500 rows of a wide table stay below.
-const rowsAtOnce = 500
-
-export async function insertMany(
-  sql: Sql,
-  workspace: Workspace,
-  resource: Pick<Resource, 'table' | 'toRow'>,
-  records: object[],
-): Promise<void> {
-  for (let from = 0; from < records.length; from += rowsAtOnce) {
-    const rows = records
-      .slice(from, from + rowsAtOnce)
-      .map((record) => ({ workspace_id: workspace.id, ...resource.toRow(record as never) }))
-    await sql`insert into ${raw(sql, resource.table)} ${sql(rows as never)}`
-  }
 }

@@ -11,10 +11,10 @@ import {
   onOrAfterDay,
   onOrBeforeDay,
 } from '../../kernel/filters.ts'
-import { listPage, type Page } from '../../kernel/list.ts'
+import { type ListSource, listPage, type Page } from '../../kernel/list.ts'
 import type { ListQuery } from '../../kernel/list-query.ts'
 import { oneOfParam, textParam } from '../../kernel/query.ts'
-import { raw } from '../../kernel/sql.ts'
+import { nothing, raw } from '../../kernel/sql.ts'
 import { Activity } from './activity-schema.ts'
 import { activeStages, Lead, leadSources, leadStages } from './schema.ts'
 
@@ -48,6 +48,7 @@ export const leadFilters: Filters = {
     'leads.search_text',
     'Only leads with this in their name, e-mail address or phone number, whatever the case.',
   ),
+  external_id: equalsText(Lead.column('external_id'), 'Only the lead with this external id.'),
 }
 
 const statuses = ['active', ...leadStages] as const
@@ -62,20 +63,23 @@ export const agentLeadFilters: Filters = {
   },
 }
 
-export function listLeads(tx: Tx, query: ListQuery, filters: Filters = leadFilters): Promise<Page<Lead>> {
-  return listPage(
-    tx,
-    { resource: Lead, filters, select: raw(tx.sql, Lead.selectList), fromRow: Lead.fromRow },
-    query,
-  )
-}
+/** Leads for lists and exports. */
+export const leadSource = ({ sql }: Tx, filters: Filters = leadFilters): ListSource<Lead> => ({
+  resource: Lead,
+  filters,
+  select: raw(sql, Lead.selectList),
+  fromRow: Lead.fromRow,
+})
+
+export const listLeads = (tx: Tx, query: ListQuery, filters?: Filters): Promise<Page<Lead>> =>
+  listPage(tx, leadSource(tx, filters), query)
 
 export async function findLead(tx: Tx, id: string, lock = false): Promise<Versioned<Lead> | undefined> {
   const { sql } = tx
   const [row] = await sql`
     select ${raw(sql, Lead.selectList)}, leads.version from leads
     where leads.workspace_id = ${tx.workspaceId} and leads.id = ${id}
-    ${lock ? sql`for update` : sql``}`
+    ${lock ? sql`for update` : nothing(sql)}`
   return row && { record: Lead.fromRow(row), version: row.version }
 }
 

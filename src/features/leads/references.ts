@@ -1,6 +1,6 @@
 import type { Tx } from '../../kernel/context.ts'
 import { invalid, type Problem } from '../../kernel/errors.ts'
-import { allOf, type Fragment } from '../../kernel/sql.ts'
+import { allOf, type Fragment, nothing } from '../../kernel/sql.ts'
 import { visibleUnits } from '../visibility/units.ts'
 import type { Lead } from './schema.ts'
 
@@ -56,5 +56,5 @@ function missing(tx: Tx, ids: string[]) {
         select from properties where properties.workspace_id = ${workspaceId} and properties.id = wanted.id)
       and not exists (
         select from units where units.workspace_id = ${workspaceId} and units.id = wanted.id
-        ${visible ? sql`and ${visible}` : sql``})`
+        ${visible ? sql`and ${visible}` : nothing(sql)})`
 }

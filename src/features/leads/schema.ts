@@ -16,6 +16,7 @@ import {
 import {
   type CreateOf,
   defineResource,
+  externalId,
   type RecordOf,
   timestamps,
   type UpdateOf,
@@ -106,6 +107,7 @@ export const Lead = defineResource({
         'Set when they enter the stage contacted, and by notes of a call, e-mail, meeting or message.',
     }),
     next_follow_up: timestamp({ description: 'When to get in touch again.' }),
+    external_id: externalId,
     ...timestamps,
   },
   sorts: {

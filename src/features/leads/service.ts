@@ -1,7 +1,7 @@
-import { changeEvent, event } from '../../events/catalog.ts'
+import { changeEvent, type Event, event } from '../../events/catalog.ts'
 import { createRecord, type Versioned } from '../../events/change.ts'
 import type { Tx } from '../../kernel/context.ts'
-import { invalid, notFound } from '../../kernel/errors.ts'
+import { invalid, notFound, type Problem } from '../../kernel/errors.ts'
 import { isId } from '../../kernel/ids.ts'
 import type { Page } from '../../kernel/list.ts'
 import type { ListQuery } from '../../kernel/list-query.ts'
@@ -15,7 +15,7 @@ import { scoreOf } from './score.ts'
 export { changeLead, type LeadChange } from './change.ts'
 export { reassignLeads } from './hand-over.ts'
 export { addNote } from './notes.ts'
-export { type LeadBrief, leadBriefs, listLeads } from './queries.ts'
+export { type LeadBrief, leadBriefs, leadFilters, leadSource, listLeads } from './queries.ts'
 
 export async function getLead(tx: Tx, id: string, lock = false): Promise<Versioned<Lead>> {
   const found = isId('lead', id) ? await findLead(tx, id, lock) : undefined
@@ -25,9 +25,9 @@ export async function getLead(tx: Tx, id: string, lock = false): Promise<Version
 
 /** The lead, its activity and its events in one statement. */
 export async function createLead(tx: Tx, body: LeadCreate): Promise<Versioned<Lead>> {
-  const lead = newLead(tx, body)
-  const events = [event('lead.created', lead)]
-  if (lead.assigned_agent) events.push(changeEvent('lead.assigned', lead, { assigned_agent: null }))
+  const { record: lead, problems } = newLead(tx, body)
+  if (problems.length > 0) throw invalid(problems)
+  const events = createdEvents(lead)
   const provided = referencesHold(tx, lead)
   const written = await createRecord(tx, Lead, lead, events, {
     along: [activityRows(tx, lead, createdEntries(lead))],
@@ -42,7 +42,15 @@ export async function createLead(tx: Tx, body: LeadCreate): Promise<Versioned<Le
   return { record: lead, version: 1 }
 }
 
-function newLead(tx: Tx, body: LeadCreate): Lead {
+export function createdEvents(lead: Lead): Event[] {
+  const created = event('lead.created', lead)
+  return lead.assigned_agent
+    ? [created, changeEvent('lead.assigned', lead, { assigned_agent: null })]
+    : [created]
+}
+
+/** The whole lead that a body stands for, not yet written. */
+export function newLead(tx: Tx, body: LeadCreate): { record: Lead; problems: Problem[] } {
   const now = tx.now.toISOString()
   const system = {
     id: tx.newId('lead'),
@@ -55,8 +63,7 @@ function newLead(tx: Tx, body: LeadCreate): Lead {
   const source = tx.viewer.kind === 'session' ? 'manual' : 'api'
   const defaults = { ...tx.viewer.workspace, source }
   const { record, problems } = Lead.complete(body, system, defaults)
-  if (problems.length > 0) throw invalid(problems)
-  return { ...record, score: scoreOf(record, tx.now).score }
+  return { record: { ...record, score: scoreOf(record, tx.now).score }, problems }
 }
 
 export async function leadActivity(tx: Tx, id: string, query: ListQuery): Promise<Page<Activity>> {

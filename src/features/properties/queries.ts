@@ -1,7 +1,7 @@
 import type { Versioned } from '../../events/change.ts'
 import type { Tx } from '../../kernel/context.ts'
-import { anyOf, type Filter, type Filters, sameText } from '../../kernel/filters.ts'
-import { listPage, type Page } from '../../kernel/list.ts'
+import { anyOf, equalsText, type Filter, type Filters, sameText } from '../../kernel/filters.ts'
+import { type ListSource, listPage, type Page } from '../../kernel/list.ts'
 import type { ListQuery } from '../../kernel/list-query.ts'
 import { numberParam } from '../../kernel/query.ts'
 import { type Fragment, nothing, raw } from '../../kernel/sql.ts'
@@ -34,21 +34,20 @@ export const propertyFilters: Filters = {
   ),
   min_price: priceFrom,
   max_price: priceTo,
+  external_id: equalsText(Property.column('external_id'), 'Only the property with this external id.'),
 }
 
-export function listProperties(tx: Tx, query: ListQuery): Promise<Page<Property>> {
-  return listPage(
-    tx,
-    {
-      resource: Property,
-      filters: propertyFilters,
-      select: selected(tx, visibleUnits(tx)),
-      seenBy: unitSight(tx.viewer),
-      fromRow: Property.fromRow,
-    },
-    query,
-  )
-}
+/** Properties with the counts of what the caller may see, for lists and exports. */
+export const propertySource = (tx: Tx): ListSource<Property> => ({
+  resource: Property,
+  filters: propertyFilters,
+  select: selected(tx, visibleUnits(tx)),
+  seenBy: unitSight(tx.viewer),
+  fromRow: Property.fromRow,
+})
+
+export const listProperties = (tx: Tx, query: ListQuery): Promise<Page<Property>> =>
+  listPage(tx, propertySource(tx), query)
 
 export async function findProperty(
   tx: Tx,
@@ -69,6 +68,14 @@ export async function deleteProperty({ sql, workspaceId }: Tx, id: string): Prom
   const rows =
     await sql`delete from properties where workspace_id = ${workspaceId} and id = ${id} returning 1`
   return rows.length > 0
+}
+
+/** Those of the properties that have units. */
+export async function propertiesWithUnits({ sql, workspaceId }: Tx, ids: string[]): Promise<string[]> {
+  const rows = await sql`
+    select distinct property_id as id from units
+    where workspace_id = ${workspaceId} and property_id = any(${ids})`
+  return rows.map((row) => row.id)
 }
 
 /** What a unit shows of its property. */

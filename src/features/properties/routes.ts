@@ -79,6 +79,7 @@ export const propertyRoutes: Endpoint[] = [
     success: { status: 200, description: 'The property as it is now.', schema: dataOf(Property.schema.read) },
     errors: {
       NOT_FOUND: 'There is no such property.',
+      CONFLICT: 'Another property has this external id.',
       PRECONDITION_FAILED: 'It has changed since the ETag in If-Match.',
     },
     handle: async ({ ctx, params, body, headers }) => {

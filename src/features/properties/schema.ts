@@ -15,6 +15,7 @@ import {
 import {
   type CreateOf,
   defineResource,
+  externalId,
   type RecordOf,
   timestamps,
   type UpdateOf,
@@ -119,6 +120,7 @@ export const Property = defineResource({
       example: 31,
     }),
     completion_date: date({ description: 'When it is, or was, finished.', example: '2027-06-30' }),
+    external_id: externalId,
     ...timestamps,
   },
   sorts: {

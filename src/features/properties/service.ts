@@ -1,3 +1,4 @@
+import type { Batch } from '../../events/batch.ts'
 import { changeEvent, event } from '../../events/catalog.ts'
 import { createRecord, updateRecord, type Versioned } from '../../events/change.ts'
 import { isAdmin } from '../../kernel/authorize.ts'
@@ -7,7 +8,21 @@ import { isId } from '../../kernel/ids.ts'
 import { deleteProperty, findProperty } from './queries.ts'
 import { Property, type PropertyCreate, type PropertyUpdate } from './schema.ts'
 
-export { listProperties, type PropertyBrief, propertyBriefs } from './queries.ts'
+export {
+  listProperties,
+  type PropertyBrief,
+  propertiesWithUnits,
+  propertyBriefs,
+  propertyFilters,
+  propertySource,
+} from './queries.ts'
+
+export const propertyBatch: Batch<Property> = {
+  resource: Property,
+  references: {},
+  unique: { external_id: 'exact' },
+  events: (property) => [event('property.created', property)],
+}
 
 export async function getProperty(tx: Tx, id: string): Promise<Versioned<Property>> {
   const found = isId('prop', id) ? await findProperty(tx, id) : undefined
@@ -19,7 +34,8 @@ export async function findPropertyOf(tx: Tx, id: string): Promise<Property | und
   return isId('prop', id) ? (await findProperty(tx, id))?.record : undefined
 }
 
-export async function createProperty(tx: Tx, body: PropertyCreate): Promise<Versioned<Property>> {
+/** The whole property that a body stands for, not yet written. */
+export function newProperty(tx: Tx, body: PropertyCreate) {
   const now = tx.now.toISOString()
   const system = {
     id: tx.newId('prop'),
@@ -28,7 +44,11 @@ export async function createProperty(tx: Tx, body: PropertyCreate): Promise<Vers
     created_at: now,
     updated_at: now,
   }
-  const { record, problems } = Property.complete(body, system, tx.viewer.workspace)
+  return Property.complete(body, system, tx.viewer.workspace)
+}
+
+export async function createProperty(tx: Tx, body: PropertyCreate): Promise<Versioned<Property>> {
+  const { record, problems } = newProperty(tx, body)
   if (problems.length > 0) throw invalid(problems)
   await createRecord(tx, Property, record, [event('property.created', record)])
   return { record, version: 1 }

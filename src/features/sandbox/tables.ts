@@ -1,8 +1,16 @@
 import type { Sql } from '../../kernel/sql.ts'
 
 /** What a reset leaves alone: who there is, what they get in with, and whom they want to be told. */
-// Numbers of events go on, or whoever follows them would wait for ever.
-export const keptTables = ['agents', 'teams', 'api_keys', 'oauth_clients', 'webhooks', 'event_sequences']
+export const keptTables = [
+  'agents',
+  'invitations',
+  'teams',
+  'api_keys',
+  'oauth_clients',
+  'webhooks',
+  // Numbers of events go on, or whoever follows them would wait for ever.
+  'event_sequences',
+]
 
 /**
  * Every other table with a workspace, those that point to others first. Read from the database, so that

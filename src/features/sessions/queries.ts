@@ -46,7 +46,7 @@ async function findSession(
     select s.id as session_id, s.account_id, s.expires_at, a.id as agent_id, a.role, a.team_id,
       w.id, w.name, w.plan, w.api_access, w.environment, w.currency, w.custom_limits
     from sessions s
-    join agents a on a.account_id = s.account_id and a.status = 'active'
+    join active_members a on a.account_id = s.account_id
     join workspaces w on w.id = a.workspace_id and w.environment = ${environment}
     where s.token_hash = ${tokenHash}
     order by a.created_at, w.id limit 1`

@@ -107,6 +107,7 @@ describe('the cookie', () => {
     ['https://evil.example', 403],
     ['https://api.test.evil.example', 403],
     ['https://sandbox.test', 403],
+    ['http://api.test', 403],
     ['https://api.test', 201],
   ])('writes from %s: %i', async (origin, status) => {
     const cookie = cookieOf(await signedIn())
@@ -224,6 +225,19 @@ describe('a session', () => {
     await harness.sql`update agents set status = 'inactive' where account_id = ${tenant.accountId}`
     for (const on of ['production', 'sandbox'] as const)
       await vi.waitFor(() => scenario({ as: session, on, get: '/v1/workspace', status: 401 }), soon)
+  })
+
+  it('of a person who has left production is of no use in the sandbox either', async () => {
+    const tenant = await harness.createTenant({ name: 'Left half', plan: 'professional', currency: 'USD' })
+    const session = await harness.signIn(tenant.ownerEmail)
+    const asked = { as: session, on: 'sandbox', get: '/v1/workspace' } as const
+    await scenario({ ...asked, status: 200 })
+    const become = (status: string) =>
+      harness.sql`update agents set status = ${status} where id = ${tenant.ownerId}`
+    await become('inactive')
+    await vi.waitFor(() => scenario({ ...asked, status: 401 }), soon)
+    await become('active')
+    await vi.waitFor(() => scenario({ ...asked, status: 200 }), soon)
   })
 
   it('notes when the person was last active', async () => {

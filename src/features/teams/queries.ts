@@ -1,30 +1,40 @@
 import type { Versioned } from '../../events/change.ts'
 import type { Tx } from '../../kernel/context.ts'
 import { contains, type Filters } from '../../kernel/filters.ts'
-import { listPage, type Page } from '../../kernel/list.ts'
+import { type ListSource, listPage, type Page } from '../../kernel/list.ts'
 import type { ListQuery } from '../../kernel/list-query.ts'
-import { type Fragment, raw } from '../../kernel/sql.ts'
+import { type Fragment, nothing, raw } from '../../kernel/sql.ts'
 import { Team } from './schema.ts'
 
 export const teamFilters: Filters = {
   search: contains([Team.column('name')], 'Only teams with this in their name, whatever the case.'),
 }
 
-export function listTeams(tx: Tx, query: ListQuery): Promise<Page<Team>> {
-  return listPage(
-    tx,
-    { resource: Team, filters: teamFilters, select: selected(tx), fromRow: Team.fromRow },
-    query,
-  )
-}
+/** Teams for lists and exports. */
+export const teamSource = (tx: Tx): ListSource<Team> => ({
+  resource: Team,
+  filters: teamFilters,
+  select: selected(tx),
+  fromRow: Team.fromRow,
+})
+
+export const listTeams = (tx: Tx, query: ListQuery): Promise<Page<Team>> =>
+  listPage(tx, teamSource(tx), query)
 
 export async function findTeam(tx: Tx, id: string, lock = false): Promise<Versioned<Team> | undefined> {
   const { sql } = tx
   const [row] = await sql`
     select ${selected(tx)}, teams.version from teams
     where teams.workspace_id = ${tx.workspaceId} and teams.id = ${id}
-    ${lock ? sql`for update` : sql``}`
+    ${lock ? sql`for update` : nothing(sql)}`
   return row && { record: Team.fromRow(row), version: row.version }
+}
+
+/** Those of the teams that have agents. */
+export async function teamsWithAgents({ sql, workspaceId }: Tx, ids: string[]): Promise<string[]> {
+  const rows = await sql`
+    select distinct team_id as id from agents where workspace_id = ${workspaceId} and team_id = any(${ids})`
+  return rows.map((row) => row.id)
 }
 
 /** What an agent shows of their team. */

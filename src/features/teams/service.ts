@@ -1,3 +1,4 @@
+import type { Batch } from '../../events/batch.ts'
 import { createRecord, updateRecord, type Versioned } from '../../events/change.ts'
 import type { Tx } from '../../kernel/context.ts'
 import { invalid, notFound } from '../../kernel/errors.ts'
@@ -5,7 +6,9 @@ import { isId } from '../../kernel/ids.ts'
 import { findTeam } from './queries.ts'
 import { Team, type TeamCreate, type TeamUpdate } from './schema.ts'
 
-export { listTeams, type TeamBrief, teamBriefs } from './queries.ts'
+export { listTeams, type TeamBrief, teamBriefs, teamFilters, teamSource, teamsWithAgents } from './queries.ts'
+
+export const teamBatch: Batch<Team> = { resource: Team, references: {}, unique: {}, events: () => [] }
 
 export async function getTeam(tx: Tx, id: string): Promise<Versioned<Team>> {
   const found = isId('team', id) ? await findTeam(tx, id) : undefined
@@ -14,12 +17,17 @@ export async function getTeam(tx: Tx, id: string): Promise<Versioned<Team>> {
 }
 
 export async function createTeam(tx: Tx, body: TeamCreate): Promise<Versioned<Team>> {
-  const now = tx.now.toISOString()
-  const system = { id: tx.newId('team'), agents_count: 0, created_at: now, updated_at: now }
-  const { record, problems } = Team.complete(body, system, tx.viewer.workspace)
+  const { record, problems } = newTeam(tx, body)
   if (problems.length > 0) throw invalid(problems)
   await createRecord(tx, Team, record, [])
   return { record, version: 1 }
+}
+
+/** The whole team that a body stands for, not yet written. */
+export function newTeam(tx: Tx, body: TeamCreate) {
+  const now = tx.now.toISOString()
+  const system = { id: tx.newId('team'), agents_count: 0, created_at: now, updated_at: now }
+  return Team.complete(body, system, tx.viewer.workspace)
 }
 
 export async function updateTeam(

@@ -1,7 +1,7 @@
 import type { Versioned } from '../../events/change.ts'
 import type { Tx } from '../../kernel/context.ts'
 import { anyOf, atLeast, atMost, equalsNumber, equalsText, type Filters } from '../../kernel/filters.ts'
-import { listPage, type Page } from '../../kernel/list.ts'
+import { type ListSource, listPage, type Page } from '../../kernel/list.ts'
 import type { ListQuery } from '../../kernel/list-query.ts'
 import { nothing, raw } from '../../kernel/sql.ts'
 import { unitSight, unitVisibilities, visibleUnits } from '../visibility/units.ts'
@@ -21,23 +21,24 @@ export const unitFilters: Filters = {
   max_price: atMost(Unit.column('price.amount'), 'Only units that cost this much or less.'),
   bedrooms: equalsNumber(Unit.column('bedrooms'), 'Only units with exactly this many bedrooms.'),
   min_size: atLeast(Unit.column('size.interior'), 'Only units with an interior of this size or more.'),
+  external_id: equalsText(Unit.column('external_id'), 'Only the unit with this external id.'),
 }
 
-export function listUnits(tx: Tx, query: ListQuery): Promise<Page<Unit>> {
+/** The units that the caller may see, for lists and exports. */
+export function unitSource(tx: Tx): ListSource<Unit> {
   const visible = visibleUnits(tx)
-  return listPage(
-    tx,
-    {
-      resource: Unit,
-      filters: unitFilters,
-      select: raw(tx.sql, Unit.selectList),
-      where: visible ? [visible] : [],
-      seenBy: unitSight(tx.viewer),
-      fromRow: Unit.fromRow,
-    },
-    query,
-  )
+  return {
+    resource: Unit,
+    filters: unitFilters,
+    select: raw(tx.sql, Unit.selectList),
+    where: visible ? [visible] : [],
+    seenBy: unitSight(tx.viewer),
+    fromRow: Unit.fromRow,
+  }
 }
+
+export const listUnits = (tx: Tx, query: ListQuery): Promise<Page<Unit>> =>
+  listPage(tx, unitSource(tx), query)
 
 /** A unit that the caller may see. */
 export async function findUnit(tx: Tx, id: string, lock = false): Promise<Versioned<Unit> | undefined> {
@@ -58,6 +59,19 @@ export async function lockAnyUnit(tx: Tx, id: string): Promise<Versioned<Unit> |
     select ${raw(sql, Unit.selectList)}, units.version from units
     where units.workspace_id = ${tx.workspaceId} and units.id = ${id} for update`
   return row && { record: Unit.fromRow(row), version: row.version }
+}
+
+/** Those of the units that the caller may see. Locked in the order of their ids, so that no two callers wait for each other. */
+export async function findUnits(tx: Tx, ids: string[], options: { lock: boolean }): Promise<Unit[]> {
+  const { sql } = tx
+  const visible = visibleUnits(tx)
+  const rows = await sql`
+    select ${raw(sql, Unit.selectList)} from units
+    where units.workspace_id = ${tx.workspaceId} and units.id = any(${ids})
+    ${visible ? sql`and ${visible}` : sql``}
+    order by units.id
+    ${options.lock ? sql`for update of units` : sql``}`
+  return rows.map(Unit.fromRow)
 }
 
 export async function deleteUnit(tx: Tx, id: string): Promise<boolean> {
@@ -84,5 +98,5 @@ export async function unitBriefs(tx: Tx, ids: string[]): Promise<UnitBrief[]> {
   return sql<UnitBrief[]>`
     select id, name, property_id, unit_number, status from units
     where units.workspace_id = ${tx.workspaceId} and units.id = any(${ids})
-    ${visible ? sql`and ${visible}` : sql``}`
+    ${visible ? sql`and ${visible}` : nothing(sql)}`
 }

@@ -110,6 +110,7 @@ export const unitRoutes: Endpoint[] = [
     success: { status: 200, description: 'The unit as it is now.', schema: dataOf(Unit.schema.read) },
     errors: {
       NOT_FOUND: 'There is no such unit.',
+      CONFLICT: 'Another unit has this external id.',
       PRECONDITION_FAILED: 'It has changed since the ETag in If-Match.',
     },
     handle: async ({ ctx, params, body, headers }) => {

@@ -2,6 +2,7 @@ import { choice, currency, group, listOf, measure, money, reference, text, url }
 import {
   type CreateOf,
   defineResource,
+  externalId,
   type RecordOf,
   timestamps,
   type UpdateOf,
@@ -76,6 +77,7 @@ export const Unit = defineResource({
       description: 'The agent who sells it.',
       example: 'agent_01k9x2t6w8y0a2c4e6g8j0m3p5',
     }),
+    external_id: externalId,
     ...timestamps,
   },
   sorts: {

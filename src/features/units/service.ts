@@ -1,3 +1,4 @@
+import { type Batch, idsIn } from '../../events/batch.ts'
 import { changeEvent, type Event, event } from '../../events/catalog.ts'
 import { changeRecord, createRecord, updateRecord, type Versioned } from '../../events/change.ts'
 import type { Tx } from '../../kernel/context.ts'
@@ -6,7 +7,14 @@ import { isId } from '../../kernel/ids.ts'
 import { deleteUnit, findUnit, lockAnyUnit } from './queries.ts'
 import { Unit, type UnitCreate, type UnitUpdate } from './schema.ts'
 
-export { listUnits, type UnitBrief, unitBriefs } from './queries.ts'
+export { listUnits, type UnitBrief, unitBriefs, unitFilters, unitSource } from './queries.ts'
+
+export const unitBatch: Batch<Unit> = {
+  resource: Unit,
+  references: { property_id: idsIn('properties'), assigned_agent: idsIn('agents') },
+  unique: { external_id: 'exact' },
+  events: (unit) => [event('unit.created', unit)],
+}
 
 export async function getUnit(tx: Tx, id: string): Promise<Versioned<Unit>> {
   const found = isId('unit', id) ? await findUnit(tx, id) : undefined
@@ -14,10 +22,15 @@ export async function getUnit(tx: Tx, id: string): Promise<Versioned<Unit>> {
   return found
 }
 
-export async function createUnit(tx: Tx, body: UnitCreate): Promise<Versioned<Unit>> {
+/** The whole unit that a body stands for, not yet written. */
+export function newUnit(tx: Tx, body: UnitCreate) {
   const now = tx.now.toISOString()
   const system = { id: tx.newId('unit'), created_at: now, updated_at: now }
-  const { record, problems } = Unit.complete(body, system, tx.viewer.workspace)
+  return Unit.complete(body, system, tx.viewer.workspace)
+}
+
+export async function createUnit(tx: Tx, body: UnitCreate): Promise<Versioned<Unit>> {
+  const { record, problems } = newUnit(tx, body)
   if (problems.length > 0) throw invalid(problems)
   await createRecord(tx, Unit, record, [event('unit.created', record)])
   return { record, version: 1 }

@@ -58,6 +58,7 @@ describe('creating a unit', () => {
       gallery: [],
       visibility: 'agents',
       assigned_agent: null,
+      external_id: null,
       created_at: '2026-03-01T09:00:00.000Z',
       updated_at: '2026-03-01T09:00:00.000Z',
     })

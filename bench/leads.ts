@@ -1,0 +1,128 @@
+import { openBenchDatabase } from './data.ts'
+import { type FilledProduct, startFilledProduct } from './filled.ts'
+import { addLeads, leadId } from './leads-data.ts'
+import { median, progress, type Row, type Table } from './report.ts'
+
+const sizes = [1_000, 100_000, 1_000_000]
+const requestsEach = 200
+
+interface Probe {
+  name: string
+  /** The most that the largest size may take, as a multiple of the smallest. */
+  goal?: number
+  request(turn: number, size: number): { method?: string; path: string; body?: object }
+}
+
+const some = (turn: number, size: number) => 1 + ((turn * 7_919) % size)
+const stages = ['contacted', 'qualified', 'viewing', 'negotiation', 'new']
+const lead = (turn: number) => ({
+  name: `Nora Novak ${turn}`,
+  email: `nora${turn}@example.com`,
+  phone: '+351 210 555 018',
+  source: 'website',
+  budget: { min: 200_000, max: 450_000 },
+  timeline: '3_months',
+})
+
+const newestQualified = '/v1/leads?stage=qualified'
+const deepest = (size: number) => `/v1/leads?sort=created_at&order=asc&per_page=20&cursor=${deepCursor(size)}`
+const deepCursor = (size: number) => {
+  const at = new Date(Date.UTC(2026, 0, 1) + Math.floor(size * 0.9) * 1_000)
+  return Buffer.from(JSON.stringify(['created_at', 'asc', at.toISOString(), 'lead_'])).toString('base64url')
+}
+
+const probes: Probe[] = [
+  {
+    name: 'lead get',
+    goal: 1.3,
+    request: (turn, size) => ({ path: `/v1/leads/${leadId(some(turn, size))}` }),
+  },
+  { name: 'lead list, one stage, page 1, total', goal: 3, request: () => ({ path: newestQualified }) },
+  { name: 'lead list, all, page 1, total', goal: 3, request: () => ({ path: '/v1/leads' }) },
+  {
+    name: 'lead list by cursor, nine tenths in',
+    goal: 1.5,
+    request: (_turn, size) => ({ path: deepest(size) }),
+  },
+  {
+    name: 'lead search, one person by phone',
+    goal: 5,
+    request: (turn, size) => ({ path: `/v1/leads?search=${10_000_000 + some(turn, size)}` }),
+  },
+  {
+    name: 'lead search, part of a name',
+    goal: 5,
+    request: (turn) => ({ path: `/v1/leads?search=${['o%20c4c', 'a%20e4d', 'd%20a87'][turn % 3]}` }),
+  },
+  {
+    name: 'lead search, two letters, rare',
+    request: (turn) => ({ path: `/v1/leads?search=${['zq', 'qx'][turn % 2]}` }),
+  },
+  { name: 'lead search, two letters, common', request: () => ({ path: '/v1/leads?search=am' }) },
+  { name: 'leads by tag', request: (turn) => ({ path: `/v1/leads?tags=tag${turn % 50}` }) },
+  {
+    name: 'lead create, activity, event',
+    goal: 1.3,
+    request: (turn) => ({ method: 'POST', path: '/v1/leads', body: lead(turn) }),
+  },
+  {
+    name: 'lead stage change, activity, event',
+    request: (turn, size) => ({
+      method: 'POST',
+      path: `/v1/leads/${leadId(some(turn, size))}/stage`,
+      body: { stage: stages[turn % stages.length] },
+    }),
+  },
+]
+
+/** How the time of one request grows with the number of leads in its workspace. */
+export async function measureLeadGrowth(): Promise<Table> {
+  const filled = await startFilledProduct({ env: { LOG_LEVEL: 'error' } })
+  const database = await openBenchDatabase(filled.product.dataDir)
+  const times = new Map<Probe, number[]>(probes.map((probe) => [probe, []]))
+  try {
+    let from = 1
+    for (const size of sizes) {
+      progress(`leads: adding up to ${size}`)
+      await addLeads(database.sql, filled.data.workspaceId, from, size)
+      from = size + 1
+      for (const probe of probes) {
+        progress(`leads: ${probe.name} of ${size}`)
+        times.get(probe)!.push(await millisecondsOf(filled, probe, size))
+      }
+    }
+  } finally {
+    progress('')
+    await database.close()
+    await filled.close()
+  }
+  return {
+    title: 'Leads: milliseconds of one request after the other, by the number of leads in the workspace',
+    columns: ['', ...sizes.map((size) => size.toLocaleString('en')), 'growth', 'goal'],
+    rows: probes.map((probe) => rowOf(probe, times.get(probe)!)),
+  }
+}
+
+async function millisecondsOf(filled: FilledProduct, probe: Probe, size: number): Promise<number> {
+  const took: number[] = []
+  for (let turn = 0; turn < requestsEach + 20; turn++) {
+    const { method = 'GET', path, body } = probe.request(turn, size)
+    const begin = performance.now()
+    const answer = await fetch(filled.product.origin + path, {
+      method,
+      headers: filled.headers,
+      body: body ? JSON.stringify(body) : null,
+    })
+    const text = await answer.text()
+    if (!answer.ok) throw new Error(`${probe.name}: ${answer.status} ${text.slice(0, 300)}`)
+    // The first requests pay for plans, caches and the first count.
+    if (turn >= 20) took.push(performance.now() - begin)
+  }
+  return median(took)
+}
+
+function rowOf({ name, goal }: Probe, times: number[]): Row {
+  const growth = times.at(-1)! / times[0]!
+  const cells = [name, ...times.map((time) => time.toFixed(2)), growth.toFixed(2), goal ? `<= ${goal}` : '']
+  return goal ? { cells, met: growth <= goal } : { cells }
+}

@@ -1,0 +1,338 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { createProperty, createUnit, eventsOf } from '../../../test/fixtures.ts'
+import { useHarness } from '../../../test/harness.ts'
+import { errorsOf, importFile, sendFile, workOff } from '../../../test/importing.ts'
+
+const harness = useHarness()
+const { scenario } = harness
+
+let propertyId: string
+beforeAll(async () => {
+  propertyId = (await createProperty(harness, { external_id: 'MARINA' })).id
+})
+
+const lines = (...rows: string[]) => `${rows.join('\n')}\n`
+const unitsNamed = async (name: string) =>
+  (await scenario({ get: '/v1/units?per_page=100', status: 200 })).data.filter(
+    (unit: { name: string }) => unit.name === name,
+  )
+
+describe('an import', () => {
+  it('is taken in, worked off and told of, record by record', async () => {
+    const file = lines(
+      'name,property_id,price.amount,features,status',
+      `First,${propertyId},1000.50,pool|sea view,sold`,
+      `Second,MARINA,2000,,`,
+    )
+    const { data, headers } = await sendFile(harness, { to: '/v1/units/import', file })
+    expect(headers.location).toBe(`/v1/imports/${data.id}`)
+    expect(data).toMatchObject({
+      resource: 'units',
+      format: 'csv',
+      status: 'queued',
+      dry_run: false,
+      on_duplicate: 'skip',
+      total: 2,
+      processed: 0,
+      finished_at: null,
+    })
+    await workOff(harness)
+    await scenario({
+      get: `/v1/imports/${data.id}`,
+      status: 200,
+      match: { status: 'completed', total: 2, processed: 2, created: 2, failed: 0, skipped: 0, updated: 0 },
+    })
+    const [first] = await unitsNamed('First')
+    expect(first).toMatchObject({
+      property_id: propertyId,
+      price: { amount: 1000.5, currency: 'USD' },
+      features: ['pool', 'sea view'],
+      status: 'sold',
+    })
+    expect((await unitsNamed('Second'))[0]).toMatchObject({ property_id: propertyId, status: 'available' })
+    expect(await eventsOf(harness, first.id)).toMatchObject([{ event: 'unit.created', data: first }])
+    const left =
+      await harness.sql`select (select count(*) from import_chunks) + (select count(*) from import_work) as n`
+    expect(left[0]!.n).toBe(0)
+  })
+
+  it('finds columns by what people call them, in any case, with any separator', async () => {
+    const file = lines(
+      '\ufeffProject;Unit Name;Asking Price;Unit No.;BEDS;Área',
+      'MARINA;"Tower; A";1500;T-9;2;88.5',
+    )
+    await importFile(harness, { to: '/v1/units/import', file })
+    expect((await unitsNamed('Tower; A'))[0]).toMatchObject({
+      unit_number: 'T-9',
+      bedrooms: 2,
+      size: { interior: 88.5 },
+      price: { amount: 1500 },
+    })
+    const tabs = lines('Project Name\tType\tTown\tCountry', 'Tabbed\tMixed Use\tPorto\tPT')
+    const done = await importFile(harness, { to: '/v1/properties/import', file: tabs })
+    expect(done).toMatchObject({ created: 1, ignored_columns: [] })
+    const { data } = await scenario({ get: '/v1/properties?location=porto', status: 200 })
+    expect(data[0]).toMatchObject({ name: 'Tabbed', type: 'mixed_use', location: { city: 'Porto' } })
+  })
+
+  it('follows an explicit mapping', async () => {
+    const mapping = encodeURIComponent(
+      JSON.stringify({ Was: 'name', Price: 'price.amount', Building: null, P: 'property_id' }),
+    )
+    const file = lines('Was,Price,Building,P', 'Mapped,7,ignored,MARINA')
+    const done = await importFile(harness, { to: `/v1/units/import?mapping=${mapping}`, file })
+    expect(done).toMatchObject({
+      created: 1,
+      columns: ['Was', 'Price', 'Building', 'P'],
+      ignored_columns: ['Building'],
+    })
+    for (const [wrong, reason] of [
+      [{ Nope: 'name' }, 'Nope'],
+      [{ Was: 'no_field' }, 'no_field'],
+      [{ Was: 'units_count' }, 'units_count'],
+    ] as const) {
+      const query = encodeURIComponent(JSON.stringify(wrong))
+      await sendFile(harness, {
+        to: `/v1/units/import?mapping=${query}`,
+        file,
+        status: 422,
+        error: { message: expect.stringContaining(reason) },
+      })
+    }
+    await sendFile(harness, { to: '/v1/units/import?mapping=[1]', file, status: 422, wrong: ['mapping'] })
+  })
+
+  it('names unknown columns, and brings in the rest', async () => {
+    const file = lines('name,colour,property_id,price,units_count', 'Unknown,red,MARINA,5,9')
+    const done = await importFile(harness, { to: '/v1/units/import', file })
+    expect(done).toMatchObject({ created: 1, ignored_columns: ['colour', 'units_count'] })
+  })
+
+  it('keeps an id of another system as external id', async () => {
+    const file = lines('ID,name,property,price', '4711,Foreign,MARINA,5')
+    await importFile(harness, { to: '/v1/units/import', file })
+    expect((await unitsNamed('Foreign'))[0]).toMatchObject({ external_id: '4711' })
+  })
+
+  it('keeps the day on which a record was made', async () => {
+    const file = lines(
+      'name,property,price,Created on',
+      'Old,MARINA,5,2020-05-17',
+      'Older,MARINA,5,2019-01-01 10:30',
+      'Future,MARINA,5,2030-01-01',
+    )
+    const done = await importFile(harness, { to: '/v1/units/import', file })
+    expect(done).toMatchObject({ created: 2, failed: 1 })
+    expect((await unitsNamed('Old'))[0].created_at).toBe('2020-05-17T00:00:00.000Z')
+    expect((await unitsNamed('Older'))[0].created_at).toBe('2019-01-01T10:30:00.000Z')
+    expect(await errorsOf(harness, done.id)).toEqual([
+      { row: 3, line: 4, column: 'Created on', message: 'must not be in the future.' },
+    ])
+  })
+})
+
+describe('rows that are wrong', () => {
+  it('are reported with line, column and reason; the others go in', async () => {
+    const file = lines(
+      'name,property,price,status,assigned_agent,gallery',
+      'Good 1,MARINA,5,,,',
+      ',MARINA,-1,gone,,',
+      'Two lines,NOWHERE,7,,nobody@example.com,',
+      '',
+      'Ragged,MARINA',
+      '"Ragged too",MARINA,1,,,,,extra',
+      'Number,MARINA,many,,,not a url',
+      'Good 2,MARINA,6,Off Market,,',
+    )
+    const done = await importFile(harness, { to: '/v1/units/import', file })
+    expect(done).toMatchObject({ status: 'completed', processed: 7, created: 2, failed: 5 })
+    expect(await errorsOf(harness, done.id)).toEqual([
+      { row: 2, line: 3, column: 'name', message: 'is required.' },
+      { row: 2, line: 3, column: 'price', message: 'must be at least 0.' },
+      {
+        row: 2,
+        line: 3,
+        column: 'status',
+        message: 'must be one of available, reserved, sold, off_market, rented.',
+      },
+      { row: 3, line: 4, column: 'property', message: expect.stringContaining('NOWHERE') },
+      { row: 3, line: 4, column: 'assigned_agent', message: expect.stringContaining('nobody@example.com') },
+      { row: 4, line: 6, column: null, message: 'has 2 cells where the header has 6.' },
+      { row: 5, line: 7, column: null, message: 'has 8 cells where the header has 6.' },
+      { row: 6, line: 8, column: 'price', message: 'must be a number.' },
+      { row: 6, line: 8, column: 'gallery', message: 'must be an absolute http or https URL.' },
+    ])
+    expect((await unitsNamed('Good 2'))[0].status).toBe('off_market')
+  })
+
+  it('come back as a file to mend and send again', async () => {
+    const file = lines('name;property;price;notes', 'Mend me;MARINA;"x ""1""";"a;b', 'c"', 'Fine;MARINA;1;')
+    const done = await importFile(harness, { to: '/v1/units/import', file })
+    expect(done).toMatchObject({ created: 1, failed: 1, ignored_columns: ['notes'] })
+    for (const request of [
+      { get: `/v1/imports/${done.id}/errors?format=csv` },
+      { get: `/v1/imports/${done.id}/errors`, headers: { accept: 'text/csv' } },
+    ]) {
+      const { text, headers } = await scenario({ ...request, status: 200 })
+      expect(headers['content-disposition']).toBe('attachment; filename="units-errors.csv"')
+      expect(text).toBe(
+        'name,property,price,notes,import_line,import_error\r\n' +
+          'Mend me,MARINA,"x ""1""","a;b\nc",2,price must be a number.\r\n',
+      )
+      const mended = text.replace('"x ""1"""', '12.5')
+      const again = await importFile(harness, { to: '/v1/units/import?on_duplicate=create', file: mended })
+      expect(again).toMatchObject({ created: 1, failed: 0, ignored_columns: ['notes'] })
+    }
+  })
+
+  it('are the lines with broken quotes or wrong bytes, and no others', async () => {
+    const bytes = Buffer.concat([
+      Buffer.from('name,property,price\n"Open,MARINA,1\nNext,MARINA,2\n"Closed"x,MARINA,3\nCaf'),
+      Buffer.from([0xe9]),
+      Buffer.from(',MARINA,4\nLast,MARINA,5'),
+    ])
+    const done = await importFile(harness, { to: '/v1/units/import', file: bytes })
+    expect(done).toMatchObject({ created: 2, failed: 3 })
+    expect(await errorsOf(harness, done.id)).toMatchObject([
+      { line: 2, column: null, message: expect.stringContaining('quote') },
+      { line: 4, column: null, message: 'has text after a closing quote.' },
+      { line: 5, column: 'name', message: expect.stringContaining('UTF-8') },
+    ])
+  })
+})
+
+describe('a file that is no file', () => {
+  it.each([
+    ['is empty', '', 'empty'],
+    ['has blank lines alone', '\n \n', 'empty'],
+    ['has no header', lines(`A-1,prop_1,100`, 'A-2,prop_1,200'), 'has no column for'],
+    ['lacks required columns', lines('name,status', 'A,sold'), 'property_id, price.amount'],
+    ['has two columns for one field', lines('name,unit name,property,price', 'a,b,c,1'), 'several columns'],
+    ['is UTF-16', Buffer.from('\ufeffname,property,price\n', 'utf16le'), 'UTF-8'],
+  ])('that %s is 422', async (_what, file, reason) => {
+    await sendFile(harness, {
+      to: '/v1/units/import',
+      file,
+      status: 422,
+      wrong: ['file'],
+      error: { message: expect.stringContaining(reason) },
+    })
+  })
+
+  it('is completed at once when it has a header alone', async () => {
+    const done = await importFile(harness, { to: '/v1/units/import', file: 'name,property,price\n' })
+    expect(done).toMatchObject({ status: 'completed', total: 0, processed: 0 })
+  })
+
+  it.each([
+    'application/json',
+    'text/plain',
+    'multipart/form-data; boundary=x',
+    'text/csv; charset=iso-8859-1',
+  ])('is 415 as %s', async (type) => {
+    await sendFile(harness, { to: '/v1/units/import', file: '{}', type, status: 415 })
+  })
+
+  it('is 413 when it is larger than allowed, and leaves nothing', async () => {
+    const file = Buffer.alloc(11_000_000, 'name,property,price\n')
+    const before = await harness.sql`select id from import_files`
+    await sendFile(harness, { to: '/v1/units/import', file, status: 413 })
+    expect(await harness.sql`select id from import_files`).toEqual(before)
+  })
+})
+
+describe('rows about records that are there', () => {
+  const file = (name: string) => lines('name,property,unit_number,price', `${name},MARINA,D-1,50`)
+
+  it('are skipped, update or are made anew, as asked', async () => {
+    const unit = await createUnit(harness, propertyId, { name: 'Was', unit_number: 'D-1' })
+    expect(await importFile(harness, { to: '/v1/units/import', file: file('Skipped') })).toMatchObject({
+      skipped: 1,
+      created: 0,
+    })
+    expect(await unitsNamed('Skipped')).toHaveLength(0)
+    harness.clock.advance(1_000)
+    const updated = await importFile(harness, {
+      to: '/v1/units/import?on_duplicate=update',
+      file: file('Updated'),
+    })
+    expect(updated).toMatchObject({ updated: 1, created: 0 })
+    await scenario({
+      get: `/v1/units/${unit.id}`,
+      status: 200,
+      match: { name: 'Updated', price: { amount: 50 }, visibility: 'agents' },
+    })
+    expect((await eventsOf(harness, unit.id)).at(-1)).toMatchObject({
+      event: 'unit.updated',
+      data: { previous: { name: 'Was' } },
+    })
+    const same = { to: '/v1/units/import?on_duplicate=update', file: file('Updated') }
+    expect(await importFile(harness, same)).toMatchObject({ updated: 0, skipped: 1 })
+    const anew = { to: '/v1/units/import?on_duplicate=create', file: file('Updated') }
+    expect(await importFile(harness, anew)).toMatchObject({ created: 1 })
+    expect(await unitsNamed('Updated')).toHaveLength(2)
+    // Now two units have that number.
+    const ambiguous = await importFile(harness, { ...same, file: file('Other') })
+    expect(ambiguous).toMatchObject({ failed: 1 })
+    expect(await errorsOf(harness, ambiguous.id)).toMatchObject([
+      { message: expect.stringContaining('several') },
+    ])
+  })
+
+  it('are known by external id before anything else, and need only what changes', async () => {
+    const unit = await createUnit(harness, propertyId, { external_id: 'X-1', name: 'Before', bedrooms: 2 })
+    const done = await importFile(harness, {
+      to: '/v1/units/import?on_duplicate=update',
+      file: lines('external_id,name,bedrooms', 'X-1,After,', 'X-2,New,'),
+    })
+    expect(done).toMatchObject({ updated: 1, failed: 1 })
+    await scenario({ get: `/v1/units/${unit.id}`, status: 200, match: { name: 'After', bedrooms: 2 } })
+    expect((await errorsOf(harness, done.id)).map(({ column }) => column)).toEqual(['property_id', 'price'])
+  })
+
+  it('count within a file too', async () => {
+    const twice = lines(
+      'name,property,unit_number,price',
+      'One,MARINA,E-1,1',
+      'Two,MARINA,E-1,2',
+      'Three,MARINA,E-1,3',
+    )
+    expect(await importFile(harness, { to: '/v1/units/import?dry_run=true', file: twice })).toMatchObject({
+      created: 1,
+      skipped: 2,
+    })
+    expect(
+      await importFile(harness, { to: '/v1/units/import?on_duplicate=update', file: twice }),
+    ).toMatchObject({
+      created: 1,
+      updated: 2,
+    })
+    expect(await unitsNamed('Three')).toMatchObject([{ price: { amount: 3 } }])
+  })
+
+  it('cannot take the external id of another', async () => {
+    const file = lines('name,property,price,external_id', 'A,MARINA,1,X-9', 'B,MARINA,1,X-9')
+    const done = await importFile(harness, { to: '/v1/units/import?on_duplicate=create', file })
+    expect(done).toMatchObject({ created: 1, failed: 1 })
+    expect(await errorsOf(harness, done.id)).toMatchObject([{ line: 3, column: 'external_id' }])
+  })
+
+  it('are not revealed to those who may not see them', async () => {
+    await createUnit(harness, propertyId, { unit_number: 'P-1', visibility: 'private' })
+    const as = await harness.createKey(harness.tenant.production, ['write:properties'])
+    const file = lines('name,property,unit_number,price', 'Mine,MARINA,P-1,1')
+    expect(await importFile(harness, { as, to: '/v1/units/import', file })).toMatchObject({ created: 1 })
+  })
+})
+
+describe('a dry run', () => {
+  it('reports the same and writes nothing', async () => {
+    const file = lines('name,property,price', 'Dry,MARINA,1', 'Dry,NOWHERE,1', ',MARINA,1')
+    const before = await harness.sql`select count(*)::int as n from events`
+    const done = await importFile(harness, { to: '/v1/units/import?dry_run=true', file })
+    expect(done).toMatchObject({ dry_run: true, status: 'completed', created: 1, failed: 2 })
+    expect(await unitsNamed('Dry')).toHaveLength(0)
+    expect(await harness.sql`select count(*)::int as n from events`).toEqual(before)
+    expect(await errorsOf(harness, done.id)).toHaveLength(2)
+  })
+})
