@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { App } from '../src/app.ts'
 import { systemClock } from '../src/kernel/clock.ts'
 import { useHarness } from '../test/harness.ts'
@@ -17,8 +17,8 @@ beforeAll(async () => {
     if (reply.statusCode === 429) refusals++
   })
   url = await server.listen({ port: 0, host: '127.0.0.1' })
-  return () => app.close()
 })
+afterAll(() => app.close())
 
 const tenant = async (burst: number) =>
   harness.createTenant({

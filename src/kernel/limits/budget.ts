@@ -26,16 +26,20 @@ export interface Budget {
   readonly windows: readonly Window[]
   /** The window of a minute, which X-RateLimit-* describe: its place in `windows`. */
   readonly shown: number
+  /** Its limit, as the header has it. */
+  readonly limitShown: string
   /** The header RateLimit-Policy, which is the same every time. */
   readonly policy: string
 }
 
 function budgetOf(owner: string, windows: Window[]): Budget {
+  const shown = windows.findIndex(({ name }) => name === 'minute' || name === addressWindow.name)
   const limited = windows.filter(({ limit }) => limit !== Infinity)
   return {
     owner,
     windows,
-    shown: windows.findIndex(({ name }) => name === 'minute' || name === addressWindow.name),
+    shown,
+    limitShown: String(windows[shown]!.limit),
     policy: limited
       .map(({ name, limit, lengthMs }) => `"${name}";q=${limit};w=${lengthMs / 1_000}`)
       .join(', '),

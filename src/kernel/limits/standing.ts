@@ -16,6 +16,13 @@ export const remainingIn = ({ budget, used }: Standing, place: number): number =
 
 const secondsUntil = (endMs: number, nowMs: number) => Math.max(1, Math.ceil((endMs - nowMs) / 1_000))
 
+// All requests of a minute show the same time, and making its text is the dearest part of the headers.
+let lastReset = { ms: 0, text: '0' }
+function unixSeconds(ms: number): string {
+  if (lastReset.ms !== ms) lastReset = { ms, text: String(ms / 1_000) }
+  return lastReset.text
+}
+
 /** The headers of every answer: X-RateLimit-* for the minute, and the IETF's for all windows that have a limit. */
 export function limitHeaders(standing: Standing): Record<string, string> {
   const { budget, endsAtMs, atMs } = standing
@@ -28,9 +35,9 @@ export function limitHeaders(standing: Standing): Record<string, string> {
     all += `"${name}";r=${remainingIn(standing, place)};t=${secondsUntil(endsAtMs[place]!, atMs)}`
   }
   return {
-    'x-ratelimit-limit': String(windows[shown]!.limit),
+    'x-ratelimit-limit': budget.limitShown,
     'x-ratelimit-remaining': String(remainingIn(standing, shown)),
-    'x-ratelimit-reset': String(endsAtMs[shown]! / 1_000),
+    'x-ratelimit-reset': unixSeconds(endsAtMs[shown]!),
     ratelimit: all,
     'ratelimit-policy': budget.policy,
   }
