@@ -79,6 +79,7 @@ function appOf(sql: Pool, deps: Partial<AppDeps> = {}): Promise<App> {
     urls: { production: here, sandbox: here },
     authUrl: here,
     bodyLimitBytes: 1_048_576,
+    importLimitBytes: 1_048_576,
     ...deps,
   })
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { App } from '../../src/app.ts'
 import { endpoints } from '../../src/features/index.ts'
+import type { CustomLimits } from '../../src/kernel/limits/plans.ts'
 import { type Tenant, useHarness } from '../harness.ts'
 import type { Scenario } from '../scenario.ts'
 
@@ -155,6 +156,34 @@ describe('too many requests', () => {
   )
 })
 
+describe('a session', () => {
+  const onPlan = (customLimits: CustomLimits | null) =>
+    harness.createTenant({ name: 'S', plan: 'starter', currency: 'USD', customLimits })
+
+  it('is what the limits of Starter are for', async () => {
+    nextMinute()
+    const { ownerEmail } = await onPlan(null)
+    const token = await harness.signIn(ownerEmail)
+    for (let second = 0; second < 6; second++) {
+      for (let i = 0; i < 10; i++) await scenario({ as: token, get: '/v1/rate-limit', status: 200 })
+      const { headers } = await scenario({ as: token, get: '/v1/rate-limit', status: 429 })
+      expect(headers['retry-after']).toBe(second < 5 ? '1' : '55')
+      harness.clock.advance(1_000)
+    }
+    const { body } = await scenario({ as: token, get: '/v1/rate-limit', status: 429 })
+    expect(body.error).toMatchObject({
+      message: 'Limit "minute" reached: 60 requests a minute. Try again in 54 seconds.',
+      retry_after: 54,
+    })
+  })
+
+  it('has the custom limits of its workspace', async () => {
+    const { ownerEmail } = await onPlan({ minute: 77 })
+    const token = await harness.signIn(ownerEmail)
+    await scenario({ as: token, get: '/v1/rate-limit', status: 200, match: { minute: { limit: 77 } } })
+  })
+})
+
 describe('callers without a valid credential', () => {
   const call = (url: string, remoteAddress: string, authorization?: string) =>
     strict.servers.production.inject({ url, remoteAddress, headers: authorization ? { authorization } : {} })
@@ -171,11 +200,25 @@ describe('callers without a valid credential', () => {
       const refused = await call(url, ip, 'Bearer nonsense')
       expect(refused.statusCode).toBe(429)
       expect(refused.headers['retry-after']).toBe('60')
-      expect(refused.json().error.message).toContain('Limit "address" reached: 60 requests a minute')
+      expect(refused.body).toContain('"address\\" reached: 60 requests a minute')
     }
     expect((await call('/v1/properties', '198.51.100.8')).statusCode).toBe(401)
     expect((await call('/healthz', ip)).statusCode).toBe(200)
     expect((await call('/openapi.json', ip)).statusCode).toBe(200)
+  })
+
+  it('count for their address when they sign in, whatever they send', async () => {
+    nextMinute()
+    const signIn = () =>
+      strict.servers.production.inject({
+        method: 'POST',
+        url: '/v1/sessions',
+        payload: { email: 'nobody' },
+        remoteAddress: '198.51.100.10',
+        headers: { authorization: `Bearer ${harness.tenant.adminKey}` },
+      })
+    for (let i = 0; i < 60; i++) expect((await signIn()).statusCode).toBe(422)
+    expect((await signIn()).json().error.message).toContain('Limit "address" reached')
   })
 
   it('do not use up what callers with one have at the same address', async () => {
