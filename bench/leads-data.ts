@@ -1,5 +1,25 @@
 import type { Pool } from '../src/kernel/sql.ts'
 
+const agents = 50
+const deals = 10_000
+
+export async function addAgents(sql: Pool, workspaceId: string): Promise<void> {
+  await sql`
+    insert into agents (workspace_id, id, email, name, role, status, created_at, updated_at)
+    select ${workspaceId}, 'agent_bench' || n, 'agent' || n || '@example.com', 'Agent ' || n, 'agent', 'active', now(), now()
+    from generate_series(0, ${agents - 1}) n`
+}
+
+/** Closed deals of the first leads, spread over the agents. */
+export async function addDeals(sql: Pool, workspaceId: string): Promise<void> {
+  await sql`
+    insert into deals (workspace_id, id, lead_id, property_id, agent_id, value, currency, status, created_at, closed_at)
+    select workspace_id, 'deal_bench' || right(id, 16), id, 'prop_bench' || lpad('1', 16, '0'), assigned_agent, 400000,
+      'EUR', 'closed', created_at, created_at + interval '1 day'
+    from leads where workspace_id = ${workspaceId} order by id limit ${deals}`
+  await sql`vacuum analyze deals`
+}
+
 /** Leads that differ as real ones do, made in the database. Numbers `from` to `to` are added. */
 export async function addLeads(sql: Pool, workspaceId: string, from: number, to: number): Promise<void> {
   await withoutIndexes(sql, async () => {
@@ -36,13 +56,13 @@ async function insertLeads(sql: Pool, workspaceId: string, from: number, to: num
       (array['example.com','mail.example','post.example'])[1 + n % 3] as domain,
       (enum_range(null::lead_stage))[1 + n % 7] as stage,
       timestamptz '2026-01-01Z' + n * interval '1 second' as t) as parts
-    cross join lateral (
-      select id as agent from agents where workspace_id = ${workspaceId} order by id limit 1) agents`
+    cross join lateral (select 'agent_bench' || n % ${agents} as agent) agents`
   await sql`
-    insert into lead_activity (workspace_id, id, lead_id, type, description, "timestamp", "to", agent_id)
-    select workspace_id, 'activity_bench' || right(id, 16), id, 'created', 'Lead created from api.', created_at, 'new',
-      assigned_agent
-    from leads
+    insert into lead_activity (workspace_id, id, lead_id, type, description, "timestamp", "to", agent_id, contact)
+    select workspace_id, 'activity_bench' || kind || right(id, 16), id, kind::activity_type, 'What happened.',
+      created_at + n * interval '1 hour', case kind when 'stage_change' then 'contacted' else assigned_agent end,
+      assigned_agent, kind = 'stage_change'
+    from leads, unnest(array['assignment', 'stage_change']) with ordinality as entry (kind, n)
     where workspace_id = ${workspaceId} and id between 'lead_bench' || lpad(${from}::text, 16, '0')
       and 'lead_bench' || lpad(${to}::text, 16, '0')`
 }

@@ -1,15 +1,17 @@
 import { openBenchDatabase } from './data.ts'
 import { type FilledProduct, startFilledProduct } from './filled.ts'
-import { addLeads, leadId } from './leads-data.ts'
+import { addAgents, addDeals, addLeads, leadId } from './leads-data.ts'
 import { median, progress, type Row, type Table } from './report.ts'
 
 const sizes = [1_000, 100_000, 1_000_000]
-const requestsEach = 200
+const requestsEach = 100
 
 interface Probe {
   name: string
   /** The most that the largest size may take, as a multiple of the smallest. */
   goal?: number
+  /** Fewer of what takes long. */
+  requests?: number
   request(turn: number, size: number): { method?: string; path: string; body?: object }
 }
 
@@ -55,10 +57,16 @@ const probes: Probe[] = [
     request: (turn) => ({ path: `/v1/leads?search=${['o%20c4c', 'a%20e4d', 'd%20a87'][turn % 3]}` }),
   },
   {
-    name: 'lead search, two letters, rare',
+    name: 'lead search, two letters that nobody has',
+    requests: 10,
     request: (turn) => ({ path: `/v1/leads?search=${['zq', 'qx'][turn % 2]}` }),
   },
   { name: 'lead search, two letters, common', request: () => ({ path: '/v1/leads?search=am' }) },
+  {
+    name: 'agent stats of a year',
+    request: (turn) => ({ path: `/v1/agents/agent_bench${turn % 50}/stats?period=year` }),
+  },
+  { name: 'agents list, 20 with figures', requests: 20, request: () => ({ path: '/v1/agents' }) },
   { name: 'leads by tag', request: (turn) => ({ path: `/v1/leads?tags=tag${turn % 50}` }) },
   {
     name: 'lead create, activity, event',
@@ -81,10 +89,13 @@ export async function measureLeadGrowth(): Promise<Table> {
   const database = await openBenchDatabase(filled.product.dataDir)
   const times = new Map<Probe, number[]>(probes.map((probe) => [probe, []]))
   try {
+    await addAgents(database.sql, filled.data.workspaceId)
     let from = 1
     for (const size of sizes) {
       progress(`leads: adding up to ${size}`)
       await addLeads(database.sql, filled.data.workspaceId, from, size)
+      // As many deals as a workspace with a hundred thousand leads may have.
+      if (size === sizes[1]) await addDeals(database.sql, filled.data.workspaceId)
       from = size + 1
       for (const probe of probes) {
         progress(`leads: ${probe.name} of ${size}`)
@@ -105,7 +116,9 @@ export async function measureLeadGrowth(): Promise<Table> {
 
 async function millisecondsOf(filled: FilledProduct, probe: Probe, size: number): Promise<number> {
   const took: number[] = []
-  for (let turn = 0; turn < requestsEach + 20; turn++) {
+  const { requests = requestsEach } = probe
+  const firstFew = requests / 5
+  for (let turn = 0; turn < requests + firstFew; turn++) {
     const { method = 'GET', path, body } = probe.request(turn, size)
     const begin = performance.now()
     const answer = await fetch(filled.product.origin + path, {
@@ -116,7 +129,7 @@ async function millisecondsOf(filled: FilledProduct, probe: Probe, size: number)
     const text = await answer.text()
     if (!answer.ok) throw new Error(`${probe.name}: ${answer.status} ${text.slice(0, 300)}`)
     // The first requests pay for plans, caches and the first count.
-    if (turn >= 20) took.push(performance.now() - begin)
+    if (turn >= firstFew) took.push(performance.now() - begin)
   }
   return median(took)
 }

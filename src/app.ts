@@ -77,10 +77,10 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   )
   const lastUsed = new LastUsed(clock)
   const flushLastUsed = () => lastUsed.flush(sql)
-  const flushing = setInterval(
-    () => flushLastUsed().catch((error) => log.warn({ err: error }, 'could not note when keys were used')),
-    60_000,
-  ).unref()
+  // Not worth failing for: what is lost is when a key was last used.
+  const flushQuietly = () =>
+    flushLastUsed().catch((error) => log.warn({ err: error }, 'could not note when keys were used'))
+  const flushing = setInterval(flushQuietly, 60_000).unref()
   // Also on every reconnect: what was notified meanwhile is unknown.
   const listening = listen(sql, 'plotbase_credentials', () => credentials.forgetAll(), log)
   const totals = new Totals((error) => log.warn({ err: error }, 'could not count a list'))
@@ -151,7 +151,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
     close: async () => {
       await Promise.all(Object.values(servers).map(finishAndClose))
       clearInterval(flushing)
-      await flushLastUsed()
+      await flushQuietly()
       overload.stop()
       await usage.stop().catch((error) => log.warn({ err: error }, 'the last usage could not be written'))
       await listening.stop()

@@ -38,6 +38,8 @@ export function connect(address: DatabaseAddress, options: PoolOptions = {}): Po
     max: options.max ?? 10,
     // Wait shortly for a server that restarts; a request must not hang on it for longer.
     connect_timeout: 5,
+    // The driver's own pause between attempts grows to 20 s after a restart, and requests wait in it.
+    backoff: 0.25,
     types,
     onnotice: (notice: { message?: string }) => options.onNotice?.(notice.message ?? ''),
     connection: { TimeZone: 'UTC', application_name: options.applicationName ?? 'plotbase' },

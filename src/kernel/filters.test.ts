@@ -11,7 +11,7 @@ async function passes(filter: Filter<never>, text: string, type: string, value: 
   const { sql } = harness
   const parsed = filter.param.parse(text)
   if (parsed instanceof WrongValue) throw new Error(parsed.message)
-  const condition = filter.where(sql, parsed as never)
+  const condition = filter.where(sql, parsed as never, 'ws_test')
   const rows = await sql`
     select from (select ${value as string}::${sql.unsafe(type)} as a, null::${sql.unsafe(type)} as b) as given
     where ${condition}`

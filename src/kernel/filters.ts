@@ -4,7 +4,8 @@ import { type Fragment, raw, type Sql } from './sql.ts'
 /** A filter of a list: a query parameter and the condition it puts on the rows. `column` is our own text. */
 export interface Filter<T = unknown> {
   param: Param<T>
-  where(sql: Sql, value: T): Fragment
+  /** Most conditions need no workspace: the list adds it to all of them. One with a query of its own does. */
+  where(sql: Sql, value: T, workspaceId: string): Fragment
   /** Its index finds the rows, but not in the order of any list: see listPage. */
   gathers?: boolean
 }

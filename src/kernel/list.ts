@@ -111,7 +111,9 @@ export const conditionsOf = (
       ? sql`${raw(sql, `${source.resource.table}.workspace_id =`)} any(${[workspaceId, ...source.alsoIn]})`
       : sql`${raw(sql, `${source.resource.table}.workspace_id =`)} ${workspaceId}`,
     ...(source.where ?? []),
-    ...Object.entries(query.filters).map(([name, value]) => source.filters[name]!.where(sql, value)),
+    ...Object.entries(query.filters).map(([name, value]) =>
+      source.filters[name]!.where(sql, value, workspaceId),
+    ),
   ])
 
 export function orderOf(resource: ListSource<unknown>['resource'], query: ListQuery): string {

@@ -16,7 +16,7 @@ export async function answerBy(
 ): Promise<void> {
   const arrivedAt = new Date(Date.now() - reply.elapsedTime)
   reply.hijack()
-  reply.raw.setHeader('x-request-id', request.id)
+  for (const [name, value] of Object.entries(reply.getHeaders())) reply.raw.setHeader(name, value!)
   if (request.standing) reply.raw.setHeaders(new Headers(limitHeaders(request.standing)))
   const incoming = asSeenBy(provider, request, params)
   await arrival.run(arrivedAt, async () => {

@@ -38,6 +38,7 @@ describe('the authorization-code flow', () => {
     })
     expect(headers['cache-control']).toBe('no-store')
     expect(headers['x-request-id']).toMatch(/^req_/)
+    expect(headers['x-ratelimit-limit']).toBeDefined()
     await scenario({ as: body.access_token, get: '/v1/properties', status: 200 })
     const refreshed = await refresh(harness, client, body.refresh_token)
     expect(refreshed.body).toEqual({

@@ -6,16 +6,19 @@ import { Cluster, insertEvents, rounds, untilDelivered } from './cluster.ts'
 
 const harness = useHarness()
 // Patient, or a slow receiver would be turned off before the end.
-const cluster = new Cluster(harness, { WEBHOOK_RETRY_DELAYS: Array(40).fill('200ms').join() })
-// The lease of these workers is 3 × 500 ms + 2 s; this answer would come after it.
-const longerThanTheLeaseMs = 4_000
+const cluster = new Cluster(harness, {
+  WEBHOOK_TIMEOUT: '1s',
+  WEBHOOK_RETRY_DELAYS: Array(40).fill('200ms').join(),
+})
+// The lease of these workers is 3 × 1 s + 2 s; this answer would come after it.
+const longerThanTheLeaseMs = 6_000
 
 let receiver: Receiver
 beforeAll(async () => {
   await cluster.open()
   receiver = await Receiver.open(({ json }, response) => {
     const kind = json.data.slow ? Math.random() : 1
-    const answerAfterMs = kind < 0.4 ? longerThanTheLeaseMs : kind < 0.7 ? 450 : 0
+    const answerAfterMs = kind < 0.4 ? longerThanTheLeaseMs : kind < 0.7 ? 700 : 0
     setTimeout(() => response.writeHead(200).end(), answerAfterMs)
   })
 })
@@ -42,9 +45,9 @@ it(
     await Promise.all(Array.from({ length: 4 }, () => cluster.work()))
 
     const ids: string[] = []
-    for (let wave = 0; wave < 4 * rounds; wave++) {
-      ids.push(...(await insertEvents(harness, 100)))
-      ids.push(...(await insertEvents(harness, 15, { slow: true })))
+    for (let wave = 0; wave < 3 * rounds; wave++) {
+      ids.push(...(await insertEvents(harness, 80)))
+      ids.push(...(await insertEvents(harness, 10, { slow: true })))
     }
     await untilDelivered(harness.sql, 60_000 * rounds)
 

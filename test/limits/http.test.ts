@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { App } from '../../src/app.ts'
 import { endpoints } from '../../src/features/index.ts'
-import type { CustomLimits } from '../../src/kernel/limits/plans.ts'
+import {
+  type CustomLimits,
+  type EndpointWindow,
+  endpointLimits,
+  endpointWindowOf,
+} from '../../src/kernel/limits/plans.ts'
 import { type Tenant, useHarness } from '../harness.ts'
 import type { Scenario } from '../scenario.ts'
 
@@ -56,7 +61,8 @@ describe('every answer carries the headers', () => {
           remoteAddress: '203.0.113.1',
         })
         expectLimitHeaders(answer.headers)
-        expect(answer.headers['x-ratelimit-limit']).toBe(limit)
+        // Before there is a credential, the address counts, whatever is sent along.
+        expect(answer.headers['x-ratelimit-limit']).toBe(endpoint.scopes === 'none' ? '60' : limit)
       }
       nextMinute()
     },
@@ -156,6 +162,48 @@ describe('too many requests', () => {
   )
 })
 
+describe('operations with a limit of their own', () => {
+  const windows = Map.groupBy(
+    endpoints.filter((endpoint) => endpointWindowOf(endpoint)),
+    (endpoint) => endpointWindowOf(endpoint)!,
+  )
+
+  it('are the ones that were promised', () => {
+    const operations = (name: EndpointWindow) =>
+      (windows.get(name) ?? []).map(({ method, path }) => `${method} ${path}`).sort()
+    expect(operations('leads')).toEqual(['POST /v1/leads'])
+    expect(operations('leads_bulk')).toEqual(['POST /v1/leads/bulk'])
+    const imported = ['agents', 'leads', 'properties', 'units']
+    const imports = imported.map((resource) => `POST /v1/${resource}/import`)
+    expect(operations('import')).toEqual(expect.arrayContaining(imports))
+    const analytics = endpoints.filter(({ path }) => path.startsWith('/v1/analytics/'))
+    expect(operations('analytics')).toHaveLength(analytics.length)
+  })
+
+  it.each([...windows])('share the window %s, and leave the others their room', async (name, operations) => {
+    nextMinute()
+    const { limit } = endpointLimits[name]
+    const customLimits = { burst: 1_000, minute: 1_000 }
+    const tenant = { name: 'E', plan: 'enterprise' as const, currency: 'USD', customLimits }
+    const { adminKey } = await harness.createTenant(tenant)
+    // What is wrong with a request is found out after it was counted.
+    const call = (at: number) => {
+      const { method, path } = operations[at % operations.length]!
+      const headers = { authorization: `Bearer ${adminKey}` }
+      return harness.server().inject({ method, url: `${path}?wrong=1`, headers })
+    }
+    for (let i = 0; i < limit; i++) expect((await call(i)).statusCode).not.toBe(429)
+    for (let i = 0; i < operations.length; i++) {
+      const refused = await call(i)
+      expect(refused.statusCode).toBe(429)
+      expect(refused.json().error.message).toContain(`Limit "${name}" reached: ${limit} requests`)
+      expect(refused.headers['ratelimit-policy']).toContain(`"${name}";q=${limit};w=60`)
+    }
+    const { data } = await scenario({ as: adminKey, get: '/v1/rate-limit', status: 200 })
+    expect(data.minute.used).toBe(limit + 1)
+  })
+})
+
 describe('a session', () => {
   const onPlan = (customLimits: CustomLimits | null) =>
     harness.createTenant({ name: 'S', plan: 'starter', currency: 'USD', customLimits })
@@ -200,7 +248,9 @@ describe('callers without a valid credential', () => {
       const refused = await call(url, ip, 'Bearer nonsense')
       expect(refused.statusCode).toBe(429)
       expect(refused.headers['retry-after']).toBe('60')
-      expect(refused.body).toContain('"address\\" reached: 60 requests a minute')
+      expect(refused.json().error.message ?? refused.json().error_description).toContain(
+        'Limit "address" reached: 60 requests a minute',
+      )
     }
     expect((await call('/v1/properties', '198.51.100.8')).statusCode).toBe(401)
     expect((await call('/healthz', ip)).statusCode).toBe(200)

@@ -89,6 +89,9 @@ describe('inviting an agent', () => {
       await scenario({ as, post: '/v1/agents', body: { ...anAgent(), role }, status: 403, events: [] })
     const { id } = await invite()
     await scenario({ as, put: `/v1/agents/${id}`, body: { role: 'admin' }, status: 403 })
+    const owner = `/v1/agents/${harness.tenant.ownerId}`
+    await scenario({ as, put: owner, body: { role: 'agent' }, status: 403 })
+    await scenario({ as, put: owner, body: { role: 'owner', name: 'Olivia O.' }, status: 200 })
     const inSandbox = { as: harness.tenant.testKey, on: 'sandbox' as const }
     await scenario({ ...inSandbox, post: '/v1/agents', body: { ...anAgent(), role: 'admin' }, status: 201 })
   })

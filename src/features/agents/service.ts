@@ -63,7 +63,6 @@ export async function updateAgent(
   baseUrl: string,
 ): Promise<Versioned<Agent>> {
   if (!isId('agent', id)) throw notFound('agent')
-  if (patch.role) requireMayGrant(tx, patch.role)
   const touchesMembership = 'role' in patch || 'status' in patch || 'email' in patch
   if (!touchesMembership) return update(tx, id, patch, ifMatch)
   return transaction(tx, async (tx) => {
@@ -72,6 +71,7 @@ export async function updateAgent(
     let invite = false
     const updated = await update(tx, id, patch, ifMatch, (after, previous) => {
       requireAllowedStatus(after, previous)
+      if (previous.role) for (const role of [previous.role, after.role]) requireMayGrant(tx, role)
       if (previous.role === 'owner' && after.role !== 'owner') requireAnotherOwner(owners, id)
       invite = !joined && after.status !== 'inactive' && ('email' in previous || 'status' in previous)
       return invite ? { ...after, invitation_sent_at: tx.now.toISOString() } : after
@@ -140,11 +140,11 @@ function requireAnotherOwner(owners: string[], id: string): void {
   throw conflict('This is the last active owner. Make another agent an owner first.')
 }
 
-// Whoever may manage agents could otherwise invite themselves as an owner. No key of a sandbox can
-// hold the scope admin, and nothing there needs guarding.
+// Whoever may manage agents could otherwise invite themselves as an owner, or remove those there are. No
+// key of a sandbox can hold the scope admin, and nothing there needs guarding.
 export const mayGrant = ({ viewer }: Tx, role: Agent['role']): boolean =>
   isAdmin(viewer) || viewer.workspace.environment === 'sandbox' || (role !== 'owner' && role !== 'admin')
 
 function requireMayGrant(tx: Tx, role: Agent['role']): void {
-  if (!mayGrant(tx, role)) throw forbidden(`Giving somebody the role ${role} needs the scope admin.`)
+  if (!mayGrant(tx, role)) throw forbidden(`Giving or taking the role ${role} needs the scope admin.`)
 }

@@ -139,6 +139,15 @@ describe('creating a lead', () => {
     expect(left!.n).toBe(0)
   })
 
+  it('cannot be assigned to somebody inactive, neither now nor later', async () => {
+    const assigned_agent = await insertAgent(harness, { status: 'inactive' })
+    const details = [{ field: 'assigned_agent', message: 'names an agent who is inactive.' }]
+    const refused = { status: 422, error: { details }, events: [] }
+    await scenario({ post: '/v1/leads', body: { ...aLead, assigned_agent }, ...refused })
+    const { id } = await createLead(harness)
+    await scenario({ put: `/v1/leads/${id}`, body: { assigned_agent }, ...refused })
+  })
+
   it('can be assigned to somebody who is still invited', async () => {
     const invited = await insertAgent(harness, { status: 'invited' })
     expect(await createLead(harness, { assigned_agent: invited })).toMatchObject({ assigned_agent: invited })

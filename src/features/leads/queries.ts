@@ -21,9 +21,9 @@ import { activeStages, Lead, leadSources, leadStages } from './schema.ts'
 const interestedIn: Filter<string> = {
   gathers: true,
   param: textParam('Only leads interested in this property, or in this unit. A property includes its units.'),
-  where: (sql, id) => sql`leads.interested_properties && (
+  where: (sql, id, workspaceId) => sql`leads.interested_properties && (
     select array_append(array_agg(units.id), ${id}) from units
-    where units.workspace_id = leads.workspace_id and units.property_id = ${id})`,
+    where units.workspace_id = ${workspaceId} and units.property_id = ${id})`,
 }
 
 // Brought to a whole number within reach: compared with anything else, the index would be of no use.
@@ -58,8 +58,8 @@ export const agentLeadFilters: Filters = {
   ...leadFilters,
   status: {
     param: oneOfParam(statuses, 'Only `active` leads (neither won nor lost), or those in one stage.'),
-    where: (sql, status: (typeof statuses)[number]) =>
-      leadFilters.stage!.where(sql, status === 'active' ? activeStages : [status]),
+    where: (sql, status: (typeof statuses)[number], workspaceId) =>
+      leadFilters.stage!.where(sql, status === 'active' ? activeStages : [status], workspaceId),
   },
 }
 
