@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { App } from '../../src/app.ts'
 import { endpoints } from '../../src/features/index.ts'
+import {
+  type CustomLimits,
+  type EndpointWindow,
+  endpointLimits,
+  endpointWindowOf,
+} from '../../src/kernel/limits/plans.ts'
 import { type Tenant, useHarness } from '../harness.ts'
 import type { Scenario } from '../scenario.ts'
 
@@ -156,6 +162,76 @@ describe('too many requests', () => {
   )
 })
 
+describe('operations with a limit of their own', () => {
+  const windows = Map.groupBy(
+    endpoints.filter((endpoint) => endpointWindowOf(endpoint)),
+    (endpoint) => endpointWindowOf(endpoint)!,
+  )
+
+  it('are the ones that were promised', () => {
+    const operations = (name: EndpointWindow) =>
+      (windows.get(name) ?? []).map(({ method, path }) => `${method} ${path}`).sort()
+    expect(operations('leads')).toEqual(['POST /v1/leads'])
+    expect(operations('leads_bulk')).toEqual(['POST /v1/leads/bulk'])
+    const imported = ['agents', 'leads', 'properties', 'units']
+    const imports = imported.map((resource) => `POST /v1/${resource}/import`)
+    expect(operations('import')).toEqual(expect.arrayContaining(imports))
+    const analytics = endpoints.filter(({ path }) => path.startsWith('/v1/analytics/'))
+    expect(operations('analytics')).toHaveLength(analytics.length)
+  })
+
+  it.each([...windows])('share the window %s, and leave the others their room', async (name, operations) => {
+    nextMinute()
+    const { limit } = endpointLimits[name]
+    const customLimits = { burst: 1_000, minute: 1_000 }
+    const tenant = { name: 'E', plan: 'enterprise' as const, currency: 'USD', customLimits }
+    const { adminKey } = await harness.createTenant(tenant)
+    // What is wrong with a request is found out after it was counted.
+    const call = (at: number) => {
+      const { method, path } = operations[at % operations.length]!
+      const headers = { authorization: `Bearer ${adminKey}` }
+      return harness.server().inject({ method, url: `${path}?wrong=1`, headers })
+    }
+    for (let i = 0; i < limit; i++) expect((await call(i)).statusCode).not.toBe(429)
+    for (let i = 0; i < operations.length; i++) {
+      const refused = await call(i)
+      expect(refused.statusCode).toBe(429)
+      expect(refused.json().error.message).toContain(`Limit "${name}" reached: ${limit} requests`)
+      expect(refused.headers['ratelimit-policy']).toContain(`"${name}";q=${limit};w=60`)
+    }
+    const { data } = await scenario({ as: adminKey, get: '/v1/rate-limit', status: 200 })
+    expect(data.minute.used).toBe(limit + 1)
+  })
+})
+
+describe('a session', () => {
+  const onPlan = (customLimits: CustomLimits | null) =>
+    harness.createTenant({ name: 'S', plan: 'starter', currency: 'USD', customLimits })
+
+  it('is what the limits of Starter are for', async () => {
+    nextMinute()
+    const { ownerEmail } = await onPlan(null)
+    const token = await harness.signIn(ownerEmail)
+    for (let second = 0; second < 6; second++) {
+      for (let i = 0; i < 10; i++) await scenario({ as: token, get: '/v1/rate-limit', status: 200 })
+      const { headers } = await scenario({ as: token, get: '/v1/rate-limit', status: 429 })
+      expect(headers['retry-after']).toBe(second < 5 ? '1' : '55')
+      harness.clock.advance(1_000)
+    }
+    const { body } = await scenario({ as: token, get: '/v1/rate-limit', status: 429 })
+    expect(body.error).toMatchObject({
+      message: 'Limit "minute" reached: 60 requests a minute. Try again in 54 seconds.',
+      retry_after: 54,
+    })
+  })
+
+  it('has the custom limits of its workspace', async () => {
+    const { ownerEmail } = await onPlan({ minute: 77 })
+    const token = await harness.signIn(ownerEmail)
+    await scenario({ as: token, get: '/v1/rate-limit', status: 200, match: { minute: { limit: 77 } } })
+  })
+})
+
 describe('callers without a valid credential', () => {
   const call = (url: string, remoteAddress: string, authorization?: string) =>
     strict.servers.production.inject({ url, remoteAddress, headers: authorization ? { authorization } : {} })
@@ -179,6 +255,20 @@ describe('callers without a valid credential', () => {
     expect((await call('/v1/properties', '198.51.100.8')).statusCode).toBe(401)
     expect((await call('/healthz', ip)).statusCode).toBe(200)
     expect((await call('/openapi.json', ip)).statusCode).toBe(200)
+  })
+
+  it('count for their address when they sign in, whatever they send', async () => {
+    nextMinute()
+    const signIn = () =>
+      strict.servers.production.inject({
+        method: 'POST',
+        url: '/v1/sessions',
+        payload: { email: 'nobody' },
+        remoteAddress: '198.51.100.10',
+        headers: { authorization: `Bearer ${harness.tenant.adminKey}` },
+      })
+    for (let i = 0; i < 60; i++) expect((await signIn()).statusCode).toBe(422)
+    expect((await signIn()).json().error.message).toContain('Limit "address" reached')
   })
 
   it('do not use up what callers with one have at the same address', async () => {
