@@ -1,4 +1,5 @@
 import { measureApi } from './api.ts'
+import { measureDeliveries } from './deliveries.ts'
 import { measureLeadGrowth } from './leads.ts'
 import { measureLimits } from './limits.ts'
 import { measureMoving } from './moving.ts'
@@ -12,6 +13,7 @@ type Suite = () => Promise<Table>
 const suites: Record<string, Suite> = {
   start: measureStart,
   api: measureApi,
+  deliveries: measureDeliveries,
   logging: measureLogging,
   leads: measureLeadGrowth,
   limits: measureLimits,

@@ -3,6 +3,7 @@ import { createWebhook, deliveriesOf, schedule, useDelivering } from '../../test
 import { createProperty } from '../../test/fixtures.ts'
 import { useHarness } from '../../test/harness.ts'
 import { answering } from '../../test/receiver.ts'
+import { stoppedError } from '../features/webhooks/stop.ts'
 
 const harness = useHarness()
 const { scenario } = harness
@@ -126,6 +127,43 @@ describe('the fifth failure of a delivery', () => {
     await scenario({ get: `/v1/webhooks/${webhook.id}`, status: 200, match: { active: false } })
     expect(receiver.received).toHaveLength(10)
     expect(await mails()).toHaveLength(2)
+  })
+})
+
+describe('what was queued and never tried when a webhook is turned off', () => {
+  const stopped = [{ status: 'failed', error: stoppedError, attempts: [], next_retry: null }]
+  const stats = { deliveries_total: 1, deliveries_successful: 0, deliveries_failed: 1 }
+
+  it('is listed as failed, and can be recovered', async () => {
+    const { receiver, webhook } = await subscribed(answering(200))
+    const since = harness.clock.now().toISOString()
+    await createProperty(harness)
+    await delivering.fanOut()
+    const off = { body: { active: false }, status: 200, match: { active: false, stats } }
+    await scenario({ put: `/v1/webhooks/${webhook.id}`, ...off })
+    expect(await deliveriesOf(harness, webhook.id)).toMatchObject(stopped)
+    await delivering.settle()
+    expect(receiver.received).toEqual([])
+    await scenario({ put: `/v1/webhooks/${webhook.id}`, body: { active: true }, status: 200 })
+    await scenario({ post: `/v1/webhooks/${webhook.id}/recover`, body: { since }, status: 202 })
+    await delivering.settle()
+    expect(receiver.received).toHaveLength(1)
+    await scenario({
+      get: `/v1/webhooks/${webhook.id}`,
+      status: 200,
+      match: { stats: { deliveries_total: 1, deliveries_successful: 1, deliveries_failed: 0 } },
+    })
+  })
+
+  it('is found by the worker when it slipped into the queue at that very moment', async () => {
+    const { receiver, webhook } = await subscribed(answering(200))
+    await createProperty(harness)
+    await delivering.fanOut()
+    await harness.sql`update webhooks set active = false where id = ${webhook.id}`
+    await delivering.settle()
+    expect(receiver.received).toEqual([])
+    expect(await deliveriesOf(harness, webhook.id)).toMatchObject(stopped)
+    await scenario({ get: `/v1/webhooks/${webhook.id}`, status: 200, match: { stats, last_triggered: null } })
   })
 })
 

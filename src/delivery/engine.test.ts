@@ -1,0 +1,160 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import pino from 'pino'
+import { describe, expect, it, vi } from 'vitest'
+import { createWebhook, deliveriesOf, limits, useDelivering } from '../../test/delivering.ts'
+import { createProperty } from '../../test/fixtures.ts'
+import { useHarness } from '../../test/harness.ts'
+import { answering } from '../../test/receiver.ts'
+import { startWorker } from '../worker.ts'
+import { buildWorkerServer } from '../worker-server.ts'
+import { Canary } from './canary.ts'
+import { Hosts } from './hosts.ts'
+import { Bell } from './wake.ts'
+
+const harness = useHarness()
+const { scenario } = harness
+const delivering = useDelivering(harness)
+
+const silent = pino({ level: 'silent' })
+const metricsOf = async () => (await delivering.engine.registry.metrics()).split('\n')
+
+const startedWorker = () =>
+  startWorker({ ...harness, log: silent, demoData: false, mailer: undefined, limits } as never)
+
+describe('a worker', () => {
+  it('delivers by itself within moments of the change, and finishes what it began before it stops', async () => {
+    const { promise: answer, resolve } = Promise.withResolvers<void>()
+    const receiver = await delivering.receiver((_request, response) => {
+      void answer.then(() => response.writeHead(200).end())
+    })
+    const { id } = await createWebhook(harness, receiver.url)
+    const worker = startedWorker()
+    const server = buildWorkerServer({ sql: harness.sql, log: silent, worker })
+    try {
+      await createProperty(harness)
+      await vi.waitFor(() => expect(receiver.received).toHaveLength(1), { timeout: 10_000 })
+      const ready = await server.inject('/readyz')
+      expect(ready.json()).toMatchObject({ status: 'ready', checks: { worker: { ok: true } } })
+      expect((await server.inject('/metrics')).body).toContain('plotbase_delivery_queue')
+    } finally {
+      const stopping = worker.stop()
+      await sleep(50)
+      resolve()
+      await stopping
+      await server.close()
+    }
+    expect(await deliveriesOf(harness, id)).toMatchObject([{ status: 'delivered' }])
+    await createProperty(harness)
+    await sleep(300)
+    expect(receiver.received).toHaveLength(1)
+    await scenario({ delete: `/v1/webhooks/${id}`, status: 204 })
+  })
+
+  it('is red on /readyz when something waits and nothing moves', async () => {
+    const worker = startedWorker()
+    const server = buildWorkerServer({ sql: harness.sql, log: silent, worker })
+    const stuck = vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 3_600_000)
+    const answer = await server.inject('/readyz')
+    stuck.mockRestore()
+    expect(answer.statusCode).toBe(503)
+    expect(answer.json().checks.worker.ok).toBe(false)
+    await worker.stop()
+    await server.close()
+  })
+})
+
+describe('metrics', () => {
+  it('tell of the queue, its oldest, attempts and the time to the first', async () => {
+    const receiver = await delivering.receiver(answering(500))
+    const { id } = await createWebhook(harness, receiver.url)
+    await createProperty(harness)
+    harness.clock.advance(90_000)
+    await delivering.engine.watch()
+    expect(await metricsOf()).toEqual(
+      expect.arrayContaining([
+        'plotbase_delivery_queue{kind="event"} 1',
+        'plotbase_delivery_oldest_waiting_seconds 90',
+      ]),
+    )
+    await delivering.settle()
+    await delivering.engine.watch()
+    expect(await metricsOf()).toEqual(
+      expect.arrayContaining([
+        'plotbase_delivery_queue{kind="event"} 0',
+        'plotbase_delivery_queue{kind="due"} 0',
+        'plotbase_delivery_queue{kind="later"} 1',
+        'plotbase_delivery_oldest_waiting_seconds 0',
+        'plotbase_delivery_attempts_total{result="5xx"} 1',
+        'plotbase_delivery_latency_seconds_sum 90',
+      ]),
+    )
+    await scenario({ delete: `/v1/webhooks/${id}`, status: 204 })
+  })
+})
+
+describe('the canary', () => {
+  const waiting = (oldestSeconds: number) => ({ due: 1, later: 0, events: 0, oldestSeconds })
+
+  it('sings unless something has waited a minute and nothing was done for as long', () => {
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(0)
+    const canary = new Canary()
+    const at = (ms: number) => clock.mockReturnValue(ms)
+    canary.sees(waiting(59))
+    at(1_000_000)
+    expect(canary.isSinging()).toBe(true)
+    canary.sees(waiting(61))
+    expect(canary.isSinging()).toBe(false)
+    canary.moved()
+    expect(canary.isSinging()).toBe(true)
+    at(1_060_001)
+    expect(canary.isSinging()).toBe(false)
+    canary.sees(waiting(0))
+    expect(canary.isSinging()).toBe(true)
+    clock.mockRestore()
+  })
+})
+
+describe('hosts', () => {
+  it('have a share of their own, within the whole', async () => {
+    const running: string[] = []
+    const ends = new Map<string, () => void>()
+    const hosts = new Hosts<string>(2, 3, (item) => {
+      running.push(item)
+      return new Promise((resume) => ends.set(item, resume))
+    })
+    for (const item of ['a1', 'a2', 'a3', 'b1', 'b2']) hosts.add(item[0]!, item)
+    expect(running).toEqual(['a1', 'a2', 'b1'])
+    expect(hosts.busy).toEqual(
+      new Map([
+        ['a', 3],
+        ['b', 2],
+      ]),
+    )
+    ends.get('b1')!()
+    await sleep(0)
+    expect(running).toEqual(['a1', 'a2', 'b1', 'b2'])
+    ends.get('a1')!()
+    await sleep(0)
+    expect(running.at(-1)).toBe('a3')
+    const drained = hosts.drain()
+    hosts.add('c', 'c1')
+    for (const item of ['a2', 'a3', 'b2']) ends.get(item)!()
+    await drained
+    expect(running).not.toContain('c1')
+    expect(hosts.busy.size).toBe(0)
+  })
+})
+
+describe('a bell', () => {
+  it('cuts a wait short, is remembered when nobody waits, and gives way to a stop', async () => {
+    const bell = new Bell()
+    const stopping = new AbortController()
+    bell.ring()
+    await bell.wait(60_000, stopping.signal)
+    setTimeout(bell.ring, 5)
+    await bell.wait(60_000, stopping.signal)
+    setTimeout(() => stopping.abort(), 5)
+    await bell.wait(60_000, stopping.signal)
+    await bell.wait(60_000, stopping.signal)
+  })
+})
