@@ -21,16 +21,28 @@ export async function addDeals(sql: Pool, workspaceId: string): Promise<void> {
 }
 
 /** Leads that differ as real ones do, made in the database. Numbers `from` to `to` are added. */
-export async function addLeads(sql: Pool, workspaceId: string, from: number, to: number): Promise<void> {
+export async function addLeads(
+  sql: Pool,
+  workspaceId: string,
+  from: number,
+  to: number,
+  dated: Dates = { since: '2026-01-01Z', everySeconds: 1 },
+): Promise<void> {
   await withoutIndexes(sql, async () => {
-    await insertLeads(sql, workspaceId, from, to)
+    await insertLeads(sql, workspaceId, from, to, dated)
   })
   await sql`vacuum analyze leads`
   await sql`vacuum analyze lead_activity`
 }
 
+/** When the first came, and how long it is to the next. */
+export interface Dates {
+  since: string
+  everySeconds: number
+}
+
 // A million rows are indexed at the end in a tenth of the time that it takes row by row.
-async function withoutIndexes(sql: Pool, work: () => Promise<void>): Promise<void> {
+export async function withoutIndexes(sql: Pool, work: () => Promise<void>): Promise<void> {
   const indexes = await sql`
     select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition from pg_index
     where indrelid in ('leads'::regclass, 'lead_activity'::regclass) and not indisprimary`
@@ -40,7 +52,13 @@ async function withoutIndexes(sql: Pool, work: () => Promise<void>): Promise<voi
   for (const { definition } of indexes) await sql.unsafe(definition)
 }
 
-async function insertLeads(sql: Pool, workspaceId: string, from: number, to: number): Promise<void> {
+async function insertLeads(
+  sql: Pool,
+  workspaceId: string,
+  from: number,
+  to: number,
+  { since, everySeconds }: Dates,
+): Promise<void> {
   await sql`
     insert into leads (workspace_id, id, name, email, phone, source, stage, score, assigned_agent, budget_min,
       budget_max, budget_currency, timeline, notes, tags, loss_reason, created_at, updated_at)
@@ -55,7 +73,7 @@ async function insertLeads(sql: Pool, workspaceId: string, from: number, to: num
       md5((n / 7)::text)::varchar(8) as last,
       (array['example.com','mail.example','post.example'])[1 + n % 3] as domain,
       (enum_range(null::lead_stage))[1 + n % 7] as stage,
-      timestamptz '2026-01-01Z' + n * interval '1 second' as t) as parts
+      ${since}::timestamptz + n * ${everySeconds}::int * interval '1 second' as t) as parts
     cross join lateral (select 'agent_bench' || n % ${agents} as agent) agents`
   await sql`
     insert into lead_activity (workspace_id, id, lead_id, type, description, "timestamp", "to", agent_id, contact)

@@ -1,6 +1,7 @@
 import { measureApi } from './api.ts'
 import { measureLeadGrowth } from './leads.ts'
 import { measureLimits } from './limits.ts'
+import { measureMoving } from './moving.ts'
 import { busyNote, printTable, type Table } from './report.ts'
 import { measureStart } from './start.ts'
 import { compareCheckouts, measureLogging } from './variants.ts'
@@ -14,6 +15,7 @@ const suites: Record<string, Suite> = {
   logging: measureLogging,
   leads: measureLeadGrowth,
   limits: measureLimits,
+  moving: measureMoving,
 }
 
 /** Run only when they are named. */

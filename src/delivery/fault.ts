@@ -33,7 +33,7 @@ export function faultOf(error: Error, phase: Phase, timeoutMs: number, hostname:
   if (code === 'ECONNREFUSED') return { result: 'connection', error: 'The connection was refused.' }
   if (code === 'EHOSTUNREACH' || code === 'ENETUNREACH')
     return { result: 'connection', error: `The receiver cannot be reached (${code}).` }
-  if (/^HPE_/.test(code)) return { result: 'protocol', error: `The answer was not valid HTTP (${code}).` }
+  if (error.name === 'HTTPParserError') return { result: 'protocol', error: 'The answer was not valid HTTP.' }
   if (/^(ECONNRESET|EPIPE|UND_ERR_SOCKET|ECONNABORTED|UND_ERR_RES_CONTENT_LENGTH_MISMATCH)/.test(code)) {
     const how = code === 'ECONNRESET' ? 'was reset' : 'was closed'
     return { result: 'connection', error: `The connection ${how} ${doing[phase]}.` }
