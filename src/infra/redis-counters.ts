@@ -27,7 +27,7 @@ table.insert(used, 1, admitted)
 return used`
 
 /** The longest that a request waits for Redis. */
-const patienceMs = 50
+const usualPatienceMs = 50
 const probeEveryMs = 250
 // Packets that are lost without a word leave a connection open that never answers again.
 const silentProbesBeforeReconnect = 8
@@ -37,14 +37,16 @@ type TakeWindows = (keys: number, ...args: (string | number)[]) => Promise<numbe
 export class RedisCounters implements SharedCounters {
   readonly #redis: Redis
   readonly #log: Logger
+  readonly #patienceMs: number
   readonly #probing: NodeJS.Timeout
   #reachable = false
   #told = true
   #silentProbes = 0
 
   /** The address may hold a password: it is never logged. */
-  constructor(url: string, log: Logger) {
+  constructor(url: string, log: Logger, patienceMs = usualPatienceMs) {
     this.#log = log
+    this.#patienceMs = patienceMs
     this.#redis = new Redis(url, {
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
@@ -91,6 +93,7 @@ export class RedisCounters implements SharedCounters {
     try {
       const [admitted, ...counts] = await inTime(
         takeWindows.call(this.#redis, keys.length, ...keys, ...details),
+        this.#patienceMs,
       )
       return { admitted: admitted === 1, used: counts }
     } catch (error) {
@@ -108,7 +111,7 @@ export class RedisCounters implements SharedCounters {
   async #probe(): Promise<void> {
     if (this.#reachable || this.#redis.status !== 'ready') return
     try {
-      await inTime(this.#redis.ping())
+      await inTime(this.#redis.ping(), this.#patienceMs)
     } catch {
       if (++this.#silentProbes % silentProbesBeforeReconnect === 0) this.#redis.disconnect(true)
       return
@@ -132,13 +135,18 @@ export class RedisCounters implements SharedCounters {
 }
 
 /**
- * Rejects what takes too long. After a pause of our own the timer fires before the answer that lies
- * in the socket is read, so reading gets one more turn.
+ * Rejects what takes too long. A timer that fires late shows a pause of our own, in which the answer
+ * came and was not read, or the question was not even sent: that is not Redis' fault, and it gets
+ * its time once more.
  */
-function inTime<T>(answer: Promise<T>): Promise<T> {
+function inTime<T>(answer: Promise<T>, patienceMs: number): Promise<T> {
   return new Promise<T>((resolve, reject) => {
+    const askedAt = performance.now()
     const late = () => reject(new Error(`no answer in ${patienceMs} ms`))
-    const timer = setTimeout(() => setImmediate(late), patienceMs)
+    let timer = setTimeout(() => {
+      const paused = performance.now() - askedAt > patienceMs * 1.5
+      timer = setTimeout(late, paused ? patienceMs : 0)
+    }, patienceMs)
     answer.then(resolve, reject).finally(() => clearTimeout(timer))
   })
 }
