@@ -9,16 +9,16 @@ import type { Scenario } from './scenario.ts'
 type Answered = any
 
 export interface ImportRequest extends Partial<Scenario> {
-  to: string
+  post: string
   file: string | Buffer
   type?: string
 }
 
-export async function sendFile(harness: Harness, { to, file, type = 'text/csv', ...rest }: ImportRequest) {
+export async function sendFile(harness: Harness, { post, file, type = 'text/csv', ...rest }: ImportRequest) {
   return harness.scenario({
     status: 202,
     ...rest,
-    post: to,
+    post,
     body: file,
     headers: { 'content-type': type, ...rest.headers },
   })

@@ -38,7 +38,7 @@ it('loses no row and does none twice when its worker is killed', { timeout: 180_
     at % 100 === 7 ? `,HOME,1` : `Unit ${at},HOME,${at}`,
   )
   const file = `name,property,price\n${lines.join('\n')}\n`
-  const { data } = await sendFile(harness, { to: '/v1/units/import', file })
+  const { data } = await sendFile(harness, { post: '/v1/units/import', file })
 
   let seen = 0
   for (let kill = 0; kill < 2; kill++) {

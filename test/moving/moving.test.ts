@@ -86,7 +86,7 @@ describe('moving to another installation', () => {
   it('takes every record along', async () => {
     for (const { files, query } of moved) {
       const done = await importFile(after, {
-        to: `/v1/${files}/import`,
+        post: `/v1/${files}/import`,
         file: await fileOf(before, files, query),
       })
       const skipped = files === 'agents' ? 1 : 0

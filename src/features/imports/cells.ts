@@ -2,7 +2,7 @@ import { type Cell, splitItems, undefused } from '../../kernel/csv.ts'
 import type { Leaf } from '../../kernel/fields.ts'
 
 /** The value of a cell; undefined where it says nothing. What cannot be a value stays text, for validation to name. */
-export function valueOf(cell: Cell, leaf: Leaf): unknown {
+export function cellValue(cell: Cell, leaf: Leaf): unknown {
   if (cell === null) return undefined
   const { schema } = leaf
   const type = [schema.type].flat()[0]
@@ -39,6 +39,9 @@ function stringOf(cell: string, { schema }: Leaf): string {
 /** Puts a value at a place, making the objects around it. */
 export function setAt(body: Record<string, unknown>, path: readonly string[], value: unknown): void {
   let holder = body
-  for (const name of path.slice(0, -1)) holder = (holder[name] ??= {}) as Record<string, unknown>
+  for (const name of path.slice(0, -1)) {
+    holder[name] ??= {}
+    holder = holder[name] as Record<string, unknown>
+  }
   holder[path.at(-1)!] = value
 }

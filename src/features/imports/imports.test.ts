@@ -24,7 +24,7 @@ describe('an import', () => {
       `First,${propertyId},1000.50,pool|sea view,sold`,
       `Second,MARINA,2000,,`,
     )
-    const { data, headers } = await sendFile(harness, { to: '/v1/units/import', file })
+    const { data, headers } = await sendFile(harness, { post: '/v1/units/import', file })
     expect(headers.location).toBe(`/v1/imports/${data.id}`)
     expect(data).toMatchObject({
       resource: 'units',
@@ -61,7 +61,7 @@ describe('an import', () => {
       '\ufeffProject;Unit Name;Asking Price;Unit No.;BEDS;Área',
       'MARINA;"Tower; A";1500;T-9;2;88.5',
     )
-    await importFile(harness, { to: '/v1/units/import', file })
+    await importFile(harness, { post: '/v1/units/import', file })
     expect((await unitsNamed('Tower; A'))[0]).toMatchObject({
       unit_number: 'T-9',
       bedrooms: 2,
@@ -69,7 +69,7 @@ describe('an import', () => {
       price: { amount: 1500 },
     })
     const tabs = lines('Project Name\tType\tTown\tCountry', 'Tabbed\tMixed Use\tPorto\tPT')
-    const done = await importFile(harness, { to: '/v1/properties/import', file: tabs })
+    const done = await importFile(harness, { post: '/v1/properties/import', file: tabs })
     expect(done).toMatchObject({ created: 1, ignored_columns: [] })
     const { data } = await scenario({ get: '/v1/properties?location=porto', status: 200 })
     expect(data[0]).toMatchObject({ name: 'Tabbed', type: 'mixed_use', location: { city: 'Porto' } })
@@ -80,7 +80,7 @@ describe('an import', () => {
       JSON.stringify({ Was: 'name', Price: 'price.amount', Building: null, P: 'property_id' }),
     )
     const file = lines('Was,Price,Building,P', 'Mapped,7,ignored,MARINA')
-    const done = await importFile(harness, { to: `/v1/units/import?mapping=${mapping}`, file })
+    const done = await importFile(harness, { post: `/v1/units/import?mapping=${mapping}`, file })
     expect(done).toMatchObject({
       created: 1,
       columns: ['Was', 'Price', 'Building', 'P'],
@@ -93,24 +93,24 @@ describe('an import', () => {
     ] as const) {
       const query = encodeURIComponent(JSON.stringify(wrong))
       await sendFile(harness, {
-        to: `/v1/units/import?mapping=${query}`,
+        post: `/v1/units/import?mapping=${query}`,
         file,
         status: 422,
         error: { message: expect.stringContaining(reason) },
       })
     }
-    await sendFile(harness, { to: '/v1/units/import?mapping=[1]', file, status: 422, wrong: ['mapping'] })
+    await sendFile(harness, { post: '/v1/units/import?mapping=[1]', file, status: 422, wrong: ['mapping'] })
   })
 
   it('names unknown columns, and brings in the rest', async () => {
     const file = lines('name,colour,property_id,price,units_count', 'Unknown,red,MARINA,5,9')
-    const done = await importFile(harness, { to: '/v1/units/import', file })
+    const done = await importFile(harness, { post: '/v1/units/import', file })
     expect(done).toMatchObject({ created: 1, ignored_columns: ['colour', 'units_count'] })
   })
 
   it('keeps an id of another system as external id', async () => {
     const file = lines('ID,name,property,price', '4711,Foreign,MARINA,5')
-    await importFile(harness, { to: '/v1/units/import', file })
+    await importFile(harness, { post: '/v1/units/import', file })
     expect((await unitsNamed('Foreign'))[0]).toMatchObject({ external_id: '4711' })
   })
 
@@ -121,7 +121,7 @@ describe('an import', () => {
       'Older,MARINA,5,2019-01-01 10:30',
       'Future,MARINA,5,2030-01-01',
     )
-    const done = await importFile(harness, { to: '/v1/units/import', file })
+    const done = await importFile(harness, { post: '/v1/units/import', file })
     expect(done).toMatchObject({ created: 2, failed: 1 })
     expect((await unitsNamed('Old'))[0].created_at).toBe('2020-05-17T00:00:00.000Z')
     expect((await unitsNamed('Older'))[0].created_at).toBe('2019-01-01T10:30:00.000Z')
@@ -144,7 +144,7 @@ describe('rows that are wrong', () => {
       'Number,MARINA,many,,,not a url',
       'Good 2,MARINA,6,Off Market,,',
     )
-    const done = await importFile(harness, { to: '/v1/units/import', file })
+    const done = await importFile(harness, { post: '/v1/units/import', file })
     expect(done).toMatchObject({ status: 'completed', processed: 7, created: 2, failed: 5 })
     expect(await errorsOf(harness, done.id)).toEqual([
       { row: 2, line: 3, column: 'name', message: 'is required.' },
@@ -167,7 +167,7 @@ describe('rows that are wrong', () => {
 
   it('come back as a file to mend and send again', async () => {
     const file = lines('name;property;price;notes', 'Mend me;MARINA;"x ""1""";"a;b', 'c"', 'Fine;MARINA;1;')
-    const done = await importFile(harness, { to: '/v1/units/import', file })
+    const done = await importFile(harness, { post: '/v1/units/import', file })
     expect(done).toMatchObject({ created: 1, failed: 1, ignored_columns: ['notes'] })
     for (const request of [
       { get: `/v1/imports/${done.id}/errors?format=csv` },
@@ -180,7 +180,7 @@ describe('rows that are wrong', () => {
           'Mend me,MARINA,"x ""1""","a;b\nc",2,price must be a number.\r\n',
       )
       const mended = text.replace('"x ""1"""', '12.5')
-      const again = await importFile(harness, { to: '/v1/units/import?on_duplicate=create', file: mended })
+      const again = await importFile(harness, { post: '/v1/units/import?on_duplicate=create', file: mended })
       expect(again).toMatchObject({ created: 1, failed: 0, ignored_columns: ['notes'] })
     }
   })
@@ -191,7 +191,7 @@ describe('rows that are wrong', () => {
       Buffer.from([0xe9]),
       Buffer.from(',MARINA,4\nLast,MARINA,5'),
     ])
-    const done = await importFile(harness, { to: '/v1/units/import', file: bytes })
+    const done = await importFile(harness, { post: '/v1/units/import', file: bytes })
     expect(done).toMatchObject({ created: 2, failed: 3 })
     expect(await errorsOf(harness, done.id)).toMatchObject([
       { line: 2, column: null, message: expect.stringContaining('quote') },
@@ -211,7 +211,7 @@ describe('a file that is no file', () => {
     ['is UTF-16', Buffer.from('\ufeffname,property,price\n', 'utf16le'), 'UTF-8'],
   ])('that %s is 422', async (_what, file, reason) => {
     await sendFile(harness, {
-      to: '/v1/units/import',
+      post: '/v1/units/import',
       file,
       status: 422,
       wrong: ['file'],
@@ -220,7 +220,7 @@ describe('a file that is no file', () => {
   })
 
   it('is completed at once when it has a header alone', async () => {
-    const done = await importFile(harness, { to: '/v1/units/import', file: 'name,property,price\n' })
+    const done = await importFile(harness, { post: '/v1/units/import', file: 'name,property,price\n' })
     expect(done).toMatchObject({ status: 'completed', total: 0, processed: 0 })
   })
 
@@ -230,13 +230,13 @@ describe('a file that is no file', () => {
     'multipart/form-data; boundary=x',
     'text/csv; charset=iso-8859-1',
   ])('is 415 as %s', async (type) => {
-    await sendFile(harness, { to: '/v1/units/import', file: '{}', type, status: 415 })
+    await sendFile(harness, { post: '/v1/units/import', file: '{}', type, status: 415 })
   })
 
   it('is 413 when it is larger than allowed, and leaves nothing', async () => {
     const file = Buffer.alloc(11_000_000, 'name,property,price\n')
     const before = await harness.sql`select id from import_files`
-    await sendFile(harness, { to: '/v1/units/import', file, status: 413 })
+    await sendFile(harness, { post: '/v1/units/import', file, status: 413 })
     expect(await harness.sql`select id from import_files`).toEqual(before)
   })
 })
@@ -246,14 +246,14 @@ describe('rows about records that are there', () => {
 
   it('are skipped, update or are made anew, as asked', async () => {
     const unit = await createUnit(harness, propertyId, { name: 'Was', unit_number: 'D-1' })
-    expect(await importFile(harness, { to: '/v1/units/import', file: file('Skipped') })).toMatchObject({
+    expect(await importFile(harness, { post: '/v1/units/import', file: file('Skipped') })).toMatchObject({
       skipped: 1,
       created: 0,
     })
     expect(await unitsNamed('Skipped')).toHaveLength(0)
     harness.clock.advance(1_000)
     const updated = await importFile(harness, {
-      to: '/v1/units/import?on_duplicate=update',
+      post: '/v1/units/import?on_duplicate=update',
       file: file('Updated'),
     })
     expect(updated).toMatchObject({ updated: 1, created: 0 })
@@ -266,9 +266,9 @@ describe('rows about records that are there', () => {
       event: 'unit.updated',
       data: { previous: { name: 'Was' } },
     })
-    const same = { to: '/v1/units/import?on_duplicate=update', file: file('Updated') }
+    const same = { post: '/v1/units/import?on_duplicate=update', file: file('Updated') }
     expect(await importFile(harness, same)).toMatchObject({ updated: 0, skipped: 1 })
-    const anew = { to: '/v1/units/import?on_duplicate=create', file: file('Updated') }
+    const anew = { post: '/v1/units/import?on_duplicate=create', file: file('Updated') }
     expect(await importFile(harness, anew)).toMatchObject({ created: 1 })
     expect(await unitsNamed('Updated')).toHaveLength(2)
     // Now two units have that number.
@@ -282,7 +282,7 @@ describe('rows about records that are there', () => {
   it('are known by external id before anything else, and need only what changes', async () => {
     const unit = await createUnit(harness, propertyId, { external_id: 'X-1', name: 'Before', bedrooms: 2 })
     const done = await importFile(harness, {
-      to: '/v1/units/import?on_duplicate=update',
+      post: '/v1/units/import?on_duplicate=update',
       file: lines('external_id,name,bedrooms', 'X-1,After,', 'X-2,New,'),
     })
     expect(done).toMatchObject({ updated: 1, failed: 1 })
@@ -297,12 +297,12 @@ describe('rows about records that are there', () => {
       'Two,MARINA,E-1,2',
       'Three,MARINA,E-1,3',
     )
-    expect(await importFile(harness, { to: '/v1/units/import?dry_run=true', file: twice })).toMatchObject({
+    expect(await importFile(harness, { post: '/v1/units/import?dry_run=true', file: twice })).toMatchObject({
       created: 1,
       skipped: 2,
     })
     expect(
-      await importFile(harness, { to: '/v1/units/import?on_duplicate=update', file: twice }),
+      await importFile(harness, { post: '/v1/units/import?on_duplicate=update', file: twice }),
     ).toMatchObject({
       created: 1,
       updated: 2,
@@ -312,7 +312,7 @@ describe('rows about records that are there', () => {
 
   it('cannot take the external id of another', async () => {
     const file = lines('name,property,price,external_id', 'A,MARINA,1,X-9', 'B,MARINA,1,X-9')
-    const done = await importFile(harness, { to: '/v1/units/import?on_duplicate=create', file })
+    const done = await importFile(harness, { post: '/v1/units/import?on_duplicate=create', file })
     expect(done).toMatchObject({ created: 1, failed: 1 })
     expect(await errorsOf(harness, done.id)).toMatchObject([{ line: 3, column: 'external_id' }])
   })
@@ -321,7 +321,7 @@ describe('rows about records that are there', () => {
     await createUnit(harness, propertyId, { unit_number: 'P-1', visibility: 'private' })
     const as = await harness.createKey(harness.tenant.production, ['write:properties'])
     const file = lines('name,property,unit_number,price', 'Mine,MARINA,P-1,1')
-    expect(await importFile(harness, { as, to: '/v1/units/import', file })).toMatchObject({ created: 1 })
+    expect(await importFile(harness, { as, post: '/v1/units/import', file })).toMatchObject({ created: 1 })
   })
 })
 
@@ -329,7 +329,7 @@ describe('a dry run', () => {
   it('reports the same and writes nothing', async () => {
     const file = lines('name,property,price', 'Dry,MARINA,1', 'Dry,NOWHERE,1', ',MARINA,1')
     const before = await harness.sql`select count(*)::int as n from events`
-    const done = await importFile(harness, { to: '/v1/units/import?dry_run=true', file })
+    const done = await importFile(harness, { post: '/v1/units/import?dry_run=true', file })
     expect(done).toMatchObject({ dry_run: true, status: 'completed', created: 1, failed: 2 })
     expect(await unitsNamed('Dry')).toHaveLength(0)
     expect(await harness.sql`select count(*)::int as n from events`).toEqual(before)

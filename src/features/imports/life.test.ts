@@ -21,7 +21,7 @@ const countOf = async (name: string) =>
 
 describe('cancelling an import', () => {
   it('keeps its rows out, once', async () => {
-    const { data } = await sendFile(harness, { to, file: fileOf('Cancelled') })
+    const { data } = await sendFile(harness, { post: to, file: fileOf('Cancelled') })
     await scenario({
       post: `/v1/imports/${data.id}/cancel`,
       status: 200,
@@ -34,7 +34,7 @@ describe('cancelling an import', () => {
   })
 
   it('is refused when it has finished', async () => {
-    const { id } = await importFile(harness, { to, file: fileOf('Done') })
+    const { id } = await importFile(harness, { post: to, file: fileOf('Done') })
     await scenario({ post: `/v1/imports/${id}/cancel`, status: 409, error: { code: 'CONFLICT' } })
   })
 })
@@ -48,7 +48,7 @@ describe('taking an import back', () => {
     })
     const file =
       'external_id,name,property,price,size.land\nR-1,Changed,HOME,9,7\nR-1,Again,HOME,9,8\n,Made,HOME,1,\n'
-    const done = await importFile(harness, { to: `${to}?on_duplicate=update`, file })
+    const done = await importFile(harness, { post: `${to}?on_duplicate=update`, file })
     expect(done).toMatchObject({ created: 1, updated: 2 })
     await scenario({ post: `/v1/imports/${done.id}/revert`, status: 200, match: { status: 'reverted' } })
     const { data } = await scenario({ get: `/v1/units/${unit.id}`, status: 200 })
@@ -59,7 +59,7 @@ describe('taking an import back', () => {
   })
 
   it('is refused as a whole when one record was touched since', async () => {
-    const done = await importFile(harness, { to, file: fileOf('Touched', 'Untouched') })
+    const done = await importFile(harness, { post: to, file: fileOf('Touched', 'Untouched') })
     const [row] = await harness.sql`select id from units where name = 'Touched'`
     await scenario({ put: `/v1/units/${row!.id}`, body: { bedrooms: 3 }, status: 200 })
     await scenario({
@@ -72,20 +72,20 @@ describe('taking an import back', () => {
 
   it('is refused when others depend on a record, or one is gone', async () => {
     const file = 'name,type,city,country,id\nUsed,land,Faro,PT,U-1\n'
-    const properties = await importFile(harness, { to: '/v1/properties/import', file })
-    const units = await importFile(harness, { to, file: 'name,property,price\nInside,U-1,1\n' })
+    const properties = await importFile(harness, { post: '/v1/properties/import', file })
+    const units = await importFile(harness, { post: to, file: 'name,property,price\nInside,U-1,1\n' })
     await scenario({ post: `/v1/imports/${properties.id}/revert`, status: 409 })
     await scenario({ post: `/v1/imports/${units.id}/revert`, status: 200 })
     await scenario({ post: `/v1/imports/${properties.id}/revert`, status: 200 })
-    const gone = await importFile(harness, { to, file: fileOf('Gone') })
+    const gone = await importFile(harness, { post: to, file: fileOf('Gone') })
     await harness.sql`delete from units where name = 'Gone'`
     await scenario({ post: `/v1/imports/${gone.id}/revert`, status: 409 })
   })
 
   it('has nothing to do for a dry run, or while it runs', async () => {
-    const dry = await importFile(harness, { to: `${to}?dry_run=true`, file: fileOf('Dry') })
+    const dry = await importFile(harness, { post: `${to}?dry_run=true`, file: fileOf('Dry') })
     await scenario({ post: `/v1/imports/${dry.id}/revert`, status: 409 })
-    const { data } = await sendFile(harness, { to, file: fileOf('Waiting') })
+    const { data } = await sendFile(harness, { post: to, file: fileOf('Waiting') })
     await scenario({ post: `/v1/imports/${data.id}/revert`, status: 409 })
     await workOff(harness)
   })
@@ -94,11 +94,11 @@ describe('taking an import back', () => {
 describe('a second try', () => {
   it('with the same Idempotency-Key makes no second import', async () => {
     const headers = { 'idempotency-key': 'once' }
-    const first = await sendFile(harness, { to, file: fileOf('Once'), headers })
-    const again = await sendFile(harness, { to, file: fileOf('Once'), headers })
+    const first = await sendFile(harness, { post: to, file: fileOf('Once'), headers })
+    const again = await sendFile(harness, { post: to, file: fileOf('Once'), headers })
     expect(again.data.id).toBe(first.data.id)
     expect(again.headers['idempotent-replayed']).toBe('true')
-    await sendFile(harness, { to, file: fileOf('Other'), headers, status: 422 })
+    await sendFile(harness, { post: to, file: fileOf('Other'), headers, status: 422 })
     await workOff(harness)
     expect(await countOf('Once')).toBe(1)
   })
@@ -132,11 +132,11 @@ describe('an upload that is cut off', () => {
 
 describe('imports', () => {
   it('are seen by those who could make them', async () => {
-    const { id } = await importFile(harness, { to, file: fileOf('Seen') })
+    const { id } = await importFile(harness, { post: to, file: fileOf('Seen') })
     const { data } = await scenario({ get: '/v1/imports?resource=units&status=completed', status: 200 })
     expect(data[0].id).toBe(id)
     const reader = await harness.createKey(harness.tenant.production, ['read:properties'])
-    await scenario({ as: reader, get: '/v1/imports', status: 403 })
+    expect((await scenario({ as: reader, get: '/v1/imports', status: 200 })).data).toEqual([])
     await scenario({ as: reader, get: `/v1/imports/${id}`, status: 403 })
     await scenario({ as: reader, get: `/v1/imports/${id}/errors`, status: 403 })
     const writer = await harness.createKey(harness.tenant.production, ['write:properties'])
@@ -147,8 +147,11 @@ describe('imports', () => {
   })
 
   it('forget their rows after a month, and uploads that led to nothing after an hour', async () => {
-    const done = await importFile(harness, { to, file: 'name,property,price\n,HOME,1\nForgotten,HOME,1\n' })
-    await sendFile(harness, { to, file: 'nonsense', status: 422 })
+    const done = await importFile(harness, {
+      post: to,
+      file: 'name,property,price\n,HOME,1\nForgotten,HOME,1\n',
+    })
+    await sendFile(harness, { post: to, file: 'nonsense', status: 422 })
     harness.clock.advance(2 * 3_600_000)
     await forgetOldImports(harness)
     expect(await harness.sql`select id from import_files`).toHaveLength(0)
@@ -162,7 +165,9 @@ describe('imports', () => {
 describe('several workers', () => {
   it('share the work without doing any of it twice', async () => {
     const names = Array.from({ length: 3_000 }, (_, at) => `Shared ${at}`)
-    const sent = await Promise.all([1, 2, 3].map(() => sendFile(harness, { to, file: fileOf(...names) })))
+    const sent = await Promise.all(
+      [1, 2, 3].map(() => sendFile(harness, { post: to, file: fileOf(...names) })),
+    )
     await Promise.all([workOff(harness), workOff(harness), workOff(harness)])
     for (const { data } of sent)
       await scenario({

@@ -27,7 +27,7 @@ describe('importing leads', () => {
       'Bo,bo@example.com,,,,,,,,',
     )
     const done = await importFile(harness, {
-      to: '/v1/leads/import',
+      post: '/v1/leads/import',
       file,
     })
     expect(done).toMatchObject({ created: 2, failed: 0, ignored_columns: [], on_duplicate: 'create' })
@@ -53,18 +53,18 @@ describe('importing leads', () => {
 
   it('makes two of two alike unless told otherwise, and updates through the same door as a PUT', async () => {
     const file = lines('name,email,stage', 'Cy,CY@example.com,new')
-    await importFile(harness, { to: '/v1/leads/import', file })
-    expect(await importFile(harness, { to: '/v1/leads/import?on_duplicate=skip', file })).toMatchObject({
+    await importFile(harness, { post: '/v1/leads/import', file })
+    expect(await importFile(harness, { post: '/v1/leads/import?on_duplicate=skip', file })).toMatchObject({
       skipped: 1,
     })
     const update = lines('name,email,stage', 'Cyrus,cy@example.com,lost')
-    const done = await importFile(harness, { to: '/v1/leads/import?on_duplicate=update', file: update })
+    const done = await importFile(harness, { post: '/v1/leads/import?on_duplicate=update', file: update })
     expect(done).toMatchObject({ updated: 1 })
     const [cy] = await leadWith('cy@example.com')
     expect(cy).toMatchObject({ name: 'Cyrus', stage: 'lost', loss_reason: 'other' })
     await scenario({ post: `/v1/imports/${done.id}/revert`, status: 200 })
     expect(await leadWith('cy@example.com')).toMatchObject([{ name: 'Cy', stage: 'new' }])
-    await importFile(harness, { to: '/v1/leads/import', file })
+    await importFile(harness, { post: '/v1/leads/import', file })
     expect(await leadWith('cy@example.com')).toHaveLength(2)
   })
 
@@ -74,7 +74,7 @@ describe('importing leads', () => {
       'D,d@example.com,new@yesterday',
       'E,e@example.com,new@2026-01-01T00:00:00Z|won@2026-01-03T00:00:00Z',
     )
-    const done = await importFile(harness, { to: '/v1/leads/import', file })
+    const done = await importFile(harness, { post: '/v1/leads/import', file })
     expect(done).toMatchObject({ created: 1, failed: 1 })
     expect(await errorsOf(harness, done.id)).toMatchObject([{ line: 2, column: 'stage_history' }])
     expect(await leadWith('e@example.com')).toMatchObject([{ stage: 'won' }])
@@ -82,7 +82,7 @@ describe('importing leads', () => {
 
   it('cannot be taken back once somebody has written about one', async () => {
     const done = await importFile(harness, {
-      to: '/v1/leads/import',
+      post: '/v1/leads/import',
       file: lines('name,email', 'F,f@example.com'),
     })
     const [lead] = await leadWith('f@example.com')
@@ -93,7 +93,7 @@ describe('importing leads', () => {
 
 describe('importing agents and teams', () => {
   it('invites them, but for those who have left', async () => {
-    await importFile(harness, { to: '/v1/teams/import', file: lines('name', 'Waterfront') })
+    await importFile(harness, { post: '/v1/teams/import', file: lines('name', 'Waterfront') })
     const file = lines(
       'name,email,role,team,status,phone,commission',
       'Sara,sara@example.com,Agent,waterfront,active,123,0.03',
@@ -102,7 +102,7 @@ describe('importing agents and teams', () => {
       `Owner,${ownerEmail},owner,,,,`,
       'Uma,uma@example.com,agent,No such team,,,',
     )
-    const done = await importFile(harness, { to: '/v1/agents/import', file })
+    const done = await importFile(harness, { post: '/v1/agents/import', file })
     expect(done).toMatchObject({ created: 2, skipped: 2, failed: 1 })
     const { data } = await scenario({ get: '/v1/agents?search=sara@', status: 200 })
     expect(data).toMatchObject([
@@ -126,7 +126,7 @@ describe('importing agents and teams', () => {
   it('makes nobody an owner who could not be made one otherwise', async () => {
     const as = await harness.createKey(harness.tenant.production, ['write:agents'])
     const file = lines('name,email,role', 'Eve,eve@example.com,owner')
-    const done = await importFile(harness, { as, to: '/v1/agents/import', file })
+    const done = await importFile(harness, { as, post: '/v1/agents/import', file })
     expect(done).toMatchObject({ created: 0, failed: 1 })
     expect(await errorsOf(harness, done.id)).toMatchObject([{ column: 'role' }])
   })
@@ -135,7 +135,7 @@ describe('importing agents and teams', () => {
 describe('importing deals', () => {
   it('brings them in as they were, and refuses what contradicts itself', async () => {
     await importFile(harness, {
-      to: '/v1/leads/import',
+      post: '/v1/leads/import',
       file: lines('id,name,email', 'L-1,Won,won@example.com'),
     })
     const file = lines(
@@ -145,7 +145,7 @@ describe('importing deals', () => {
       'L-9,HOME,1,EUR,open,,,',
       'L-1,,1,EUR,open,,,',
     )
-    const done = await importFile(harness, { to: '/v1/deals/import', file })
+    const done = await importFile(harness, { post: '/v1/deals/import', file })
     expect(done).toMatchObject({ created: 1, failed: 3 })
     const { data } = await scenario({ get: '/v1/deals', status: 200 })
     expect(data).toMatchObject([{ value: 1000, status: 'closed', closed_at: '2026-02-01T00:00:00.000Z' }])

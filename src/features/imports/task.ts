@@ -1,8 +1,9 @@
+import type { Leaf } from '../../kernel/fields.ts'
 import { isDate, isText } from '../../kernel/formats.ts'
 import { isId } from '../../kernel/ids.ts'
 import type { Column } from '../../kernel/resource.ts'
 import { problemsOf } from '../../kernel/validate.ts'
-import { setAt, valueOf } from './cells.ts'
+import { cellValue, setAt } from './cells.ts'
 import { settable } from './columns.ts'
 import type { Row } from './rows.ts'
 import type { RowProblem } from './schema.ts'
@@ -40,7 +41,10 @@ export function taskReader(plan: Plan): Reader {
       task.problems.push({ column: null, message: wrong })
       return task
     }
-    for (const [at, column] of readers.entries()) if (column) readCell(plan, task, at, column)
+    for (const [at, column] of readers.entries()) {
+      const message = column && readCell(plan, task, at, column)
+      if (message) task.problems.push({ column: plan.columns[at]!, message })
+    }
     return task
   }
 }
@@ -50,25 +54,37 @@ function raggedness({ columns }: Plan, count: number): string | undefined {
   return `has ${count} cells where the header has ${columns.length}.`
 }
 
-function readCell(plan: Plan, task: Task, at: number, { path, leaf }: Column): void {
+/** What is wrong with a cell; undefined when its value is where it belongs. */
+function readCell(plan: Plan, task: Task, at: number, { path, leaf }: Column): string | undefined {
   const cell = task.cells[at]!
-  const complain = (message: string) => void task.problems.push({ column: plan.columns[at]!, message })
-  if (cell === null) return
-  if (!plan.isUtf8 && cell.includes('\ufffd')) return complain('is not valid UTF-8; save the file as UTF-8.')
-  if (!isText(cell)) return complain('must be valid text without NUL characters.')
-  const value = valueOf(cell, leaf)
-  if (value === undefined) return
-  if (!plan.target.restores.includes(path[0]!)) return setAt(task.body, path, value)
-  if (path[0] === 'id') return readId(plan, task, String(value).trim())
+  if (cell === null) return undefined
+  if (!plan.isUtf8 && cell.includes('\ufffd')) return 'is not valid UTF-8; save the file as UTF-8.'
+  if (!isText(cell)) return 'must be valid text without NUL characters.'
+  const value = cellValue(cell, leaf)
+  if (value === undefined) return undefined
+  const name = path[0]!
+  if (!plan.target.restores.includes(name)) setAt(task.body, path, value)
+  else if (name === 'id') readId(plan, task, String(value).trim())
   // Whatever it is called there: its id is put in its place later.
-  if (path[0]! in plan.target.references) return void (task.restored[path[0]!] = value)
-  const stamp = leaf.schema.format === 'date-time' ? asTimestamp(String(value)) : value
-  const [problem] = problemsOf(leaf.schema, stamp)
-  if (problem) return complain(problem.message)
-  if (leaf.schema.format !== 'date-time') return void (task.restored[path[0]!] = stamp)
-  const time = new Date(stamp as string)
-  if (time > plan.now && path[0] !== 'next_follow_up') return complain('must not be in the future.')
-  task.restored[path[0]!] = time.toISOString()
+  else if (name in plan.target.references) task.restored[name] = value
+  else return readRestored(plan, task, name, leaf, value)
+  return undefined
+}
+
+function readRestored(
+  { now }: Plan,
+  task: Task,
+  name: string,
+  { schema }: Leaf,
+  value: unknown,
+): string | undefined {
+  const isTime = schema.format === 'date-time'
+  const given = isTime ? asTimestamp(String(value)) : value
+  const [problem] = problemsOf(schema, given)
+  if (problem) return problem.message
+  if (isTime && new Date(given as string) > now) return 'must not be in the future.'
+  task.restored[name] = isTime ? new Date(given as string).toISOString() : given
+  return undefined
 }
 
 /** An id of ours is kept; any other is what the record is called elsewhere. */

@@ -10,7 +10,7 @@ beforeAll(async () => void (await createProperty(harness, { external_id: 'HOME' 
 const to = '/v1/units/import'
 const unit = (name: string, more = '') =>
   `<unit><name>${name}</name><property_id>HOME</property_id><price><amount>5</amount></price>${more}</unit>`
-const importXml = (file: string) => importFile(harness, { to, file, type: 'application/xml' })
+const importXml = (file: string) => importFile(harness, { post: to, file, type: 'application/xml' })
 const found = async (name: string) =>
   (await scenario({ get: '/v1/units?per_page=100', status: 200 })).data.find(
     (one: { name: string }) => one.name === name,
@@ -25,7 +25,7 @@ describe('an import as XML', () => {
   ${unit('C', '<features>one|two</features><gallery>https://a.example/1.jpg</gallery><size><interior>7</interior></size>')}
   ${unit('<![CDATA[</unit> <raw>]]>')}
 </units>`
-    const { headers, data } = await sendFile(harness, { to, file, type: 'text/xml' })
+    const { headers, data } = await sendFile(harness, { post: to, file, type: 'text/xml' })
     expect(headers.deprecation).toMatch(/^@\d+$/)
     expect(headers.sunset).toMatch(/GMT$/)
     expect(data).toMatchObject({ format: 'xml', total: null })
