@@ -130,43 +130,54 @@ describe.runIf(isRedisInstalled || process.env.REDIS_URL)(
       expect(count(statuses, 429)).toBe(2 * budget - admitted)
     })
 
+    /** Both count on from each other, four times in turn. On a busy machine Redis is late now and then. */
+    const untilCountedTogether = (key: string) =>
+      expect
+        .poll(
+          async () => {
+            const counts: number[] = []
+            for (let i = 0; i < 4; i++) counts.push(await dailyUsed(apis[i % 2]!, key))
+            return counts.map((used) => used - counts[0]!)
+          },
+          { timeout: 20_000 },
+        )
+        .toEqual([0, 1, 2, 3])
+
+    const waitsFor = async (times: number, key: string): Promise<number> => {
+      const startedAt = performance.now()
+      for (let i = 0; i < times; i++) await get(apis[i % 2]!, '/v1/rate-limit', key)
+      return performance.now() - startedAt
+    }
+
     it.runIf(isRedisInstalled)('go on serving when Redis stalls, dies and comes back', async () => {
       const { key } = await newKey({ burst: 10_000, minute: 10_000, day: null })
-      for (let i = 1; i <= 6; i++) expect(await dailyUsed(apis[i % 2]!, key)).toBe(i)
-      for (const api of apis) expect(await limitsNote(api)).toBe('shared through Redis')
+      await untilCountedTogether(key)
+      const usualMs = await waitsFor(40, key)
 
       redis!.pause()
-      const stalled = await load(apis, 100, key)
-      expect(count(stalled, 200)).toBe(100)
+      expect(count(await load(apis, 100, key), 200)).toBe(100)
       for (const api of apis) expect(await limitsNote(api)).toContain('Redis is away')
+      // Forty waits of 50 ms would be two seconds more.
+      expect(await waitsFor(40, key)).toBeLessThan(usualMs * 2 + 1_000)
       redis!.resume()
-      for (const api of apis)
-        await expect.poll(() => limitsNote(api), { timeout: 10_000 }).toContain('shared')
+      await untilCountedTogether(key)
 
       const underLoad = load(apis, 400, key)
       await sleep(100)
       await redis!.kill()
       expect(count(await underLoad, 200)).toBe(400)
-      const waits: number[] = []
-      for (let i = 0; i < 40; i++) waits.push((await get(apis[i % 2]!, '/v1/rate-limit', key)).ms)
-      // Forty waits of 50 ms would be two seconds.
-      expect(waits.reduce((sum, ms) => sum + ms, 0)).toBeLessThan(1_500)
-
+      for (const api of apis) expect(await limitsNote(api)).toContain('Redis is away')
+      expect(await waitsFor(40, key)).toBeLessThan(usualMs * 2 + 1_000)
       await redis!.startAgain()
-      for (const api of apis)
-        await expect.poll(() => limitsNote(api), { timeout: 10_000 }).toContain('shared')
-      // Each tells what it knows; from then on both count the same.
-      await dailyUsed(apis[0]!, key)
-      const known = Math.max(await dailyUsed(apis[1]!, key), await dailyUsed(apis[0]!, key))
-      for (let i = 1; i <= 6; i++) expect(await dailyUsed(apis[i % 2]!, key)).toBe(known + i)
+      await untilCountedTogether(key)
 
       for (const { running } of apis) {
-        await expect.poll(() => running.output(), { timeout: 5_000 }).toContain('Redis answers')
-        const warnings = running
-          .output()
-          .split('\n')
-          .filter((line) => line.includes('Redis does not answer'))
-        expect(warnings).toHaveLength(2)
+        // Log lines are gathered for a second before they are written.
+        await sleep(1_500)
+        const lines = (text: string) => running.output().split(text).length - 1
+        expect(lines('Redis does not answer')).toBeGreaterThanOrEqual(2)
+        // Once at the start, and once after each time it was away.
+        expect(lines('Redis answers')).toBe(lines('Redis does not answer') + 1)
       }
     })
   },
