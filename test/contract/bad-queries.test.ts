@@ -60,7 +60,8 @@ const junk = [
   Buffer.from('["created_at","desc",{"a":1},"prop_1"]').toString('base64url'),
 ]
 
-const withQuery = operations.filter(({ query }) => query.length > 0)
+// What takes a file needs one first; its parameters are tried where files are.
+const withQuery = operations.filter(({ method, query }) => method === 'GET' && query.length > 0)
 
 describe.each(withQuery)('$name with junk in its query', (operation) => {
   it.each(operation.query)('for $name refuses it or finds nothing', async ({ name }) => {
@@ -69,7 +70,8 @@ describe.each(withQuery)('$name with junk in its query', (operation) => {
       const answer = await caller.send({ method: operation.method, url: `${url}?${name}=${value}` })
       expect([200, 422], `${name}=${value.slice(0, 60)}: ${answer.text}`).toContain(answer.status)
       if (answer.status === 422) expect(wrongFields(answer)).toEqual([name])
-      else expect(answer.body.meta.total, `${name}=${value} found something`).toBe(0)
+      // Figures and files have no total.
+      else if (answer.body?.meta) expect(answer.body.meta.total, `${name}=${value} found something`).toBe(0)
     }
   })
 

@@ -62,7 +62,7 @@ const layers: Record<string, string[]> = {
 /** The folder, or for a file right in src its own name: `config-values.ts` belongs to config. */
 function layerOf(file: string): string {
   const [first, second] = file.split('/')
-  return second === undefined ? first!.replace(/(-\w+)?\.ts$/, '') : first!
+  return second === undefined ? first!.replace(/(-\w+)?(\.test)?\.ts$/, '') : first!
 }
 
 /** `features/units/queries.ts` → `units`; undefined outside of features and for features/index.ts. */

@@ -87,7 +87,9 @@ function startRoute(resource: ImportResource, target: Target): Endpoint {
 const alike = ({ sameWhen }: Target) => (sameWhen ? ` or ${sameWhen.fields.join(' and ')}` : '')
 
 function exampleCells({ resource }: Target): [string, string][] {
-  const example = createExampleOf(resource.fields)
+  const sent = createExampleOf(resource.fields)
+  // A record that is made by an action, such as a deal, can't be created but can be brought along.
+  const example = Object.keys(sent).length > 0 ? sent : resource.example
   return Object.entries(example).flatMap(([name, value]) =>
     typeof value === 'string' || typeof value === 'number' ? [[name, String(value)] as [string, string]] : [],
   )
