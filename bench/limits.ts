@@ -16,6 +16,7 @@ import { systemClock as clock } from '../src/kernel/clock.ts'
 import type { Pool } from '../src/kernel/sql.ts'
 import { isRedisInstalled, TestRedis } from '../test/redis.ts'
 import { fill } from './data.ts'
+import { connections, type LoadOrder, type LoadResult } from './load.ts'
 import { newDataDir, removeDataDir } from './process.ts'
 import { busyNote, median, printTable, progress, type Table } from './report.ts'
 
@@ -27,7 +28,7 @@ import { busyNote, median, printTable, progress, type Table } from './report.ts'
 
 const rounds = 41
 const warmUpRounds = 8
-const requestsPerRound = 400
+const roundMs = 400
 const goalPercent = 3
 
 interface Measured {
@@ -100,7 +101,7 @@ async function prepare(sql: Pool): Promise<Target> {
 
 async function measure(apps: Measured[], target: Target): Promise<void> {
   for (const { app } of apps) await app.servers.production.listen({ port: 0, host: '127.0.0.1' })
-  const load = fork(join(import.meta.dirname, 'limits-load.ts'))
+  const load = fork(join(import.meta.dirname, 'load-process.ts'))
   for (let round = -warmUpRounds; round < rounds; round++) {
     progress(`limits: round ${round + 1} of ${rounds}`)
     // Every second round the other way round: whoever comes first pays for what the one before left behind.
@@ -115,11 +116,17 @@ async function measure(apps: Measured[], target: Target): Promise<void> {
 async function runRound(load: ChildProcess, app: App, { path, key }: Target): Promise<number> {
   const { port } = app.servers.production.server.address() as { port: number }
   const before = process.threadCpuUsage()
-  load.send({ url: `http://127.0.0.1:${port}${path}`, key, amount: requestsPerRound })
-  const [{ answered }] = (await once(load, 'message')) as [{ answered: number }]
+  const order: LoadOrder = {
+    origin: `http://127.0.0.1:${port}`,
+    headers: { authorization: `Bearer ${key}` },
+    requests: Array(connections).fill([{ method: 'GET', path }]),
+    milliseconds: roundMs,
+  }
+  load.send(order)
+  const [{ requests, refused }] = (await once(load, 'message')) as [LoadResult]
   const { user, system } = process.threadCpuUsage(before)
-  if (answered !== requestsPerRound) throw new Error(`only ${answered} of ${requestsPerRound} were answered`)
-  return (user + system) / requestsPerRound
+  if (Object.keys(refused).length > 0) throw new Error(`some were refused: ${JSON.stringify(refused)}`)
+  return (user + system) / requests
 }
 
 function tableOf(apps: Measured[]): Table {
