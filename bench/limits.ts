@@ -23,7 +23,9 @@ import { busyNote, median, printTable, progress, type Table } from './report.ts'
 /*
  * What the limiter costs a get: the same app without it, with it in memory, and with Redis. All of
  * them run in this process and take turns in short rounds; the figure is the processor time of this
- * thread for each request, since a few microseconds drown in anything else.
+ * thread for each request, since a few microseconds drown in anything else. The app without the
+ * limiter is there twice, before and after the others: their mean is what the others are compared
+ * with, and their difference is what this measurement can't tell apart.
  */
 
 const rounds = 41
@@ -54,6 +56,7 @@ export async function measureLimits(): Promise<Table> {
     ]
     if (shared)
       apps.push({ name: 'with Redis', app: await appOf(sql, { sharedCounters: shared }), microseconds: [] })
+    apps.push({ name: 'without, again', app: await appOf(sql, { admit: () => {} }), microseconds: [] })
     await measure(apps, target)
     for (const { app } of apps) await app.close()
     return tableOf(apps)
@@ -130,15 +133,15 @@ async function runRound(load: ChildProcess, app: App, { path, key }: Target): Pr
 }
 
 function tableOf(apps: Measured[]): Table {
-  const [without] = apps
-  const base = median(without!.microseconds)
+  const [before, after] = [apps[0]!.microseconds, apps.at(-1)!.microseconds]
+  const without = before.map((value, round) => (value + after[round]!) / 2)
   return {
     title: 'Limits: what counting a request adds to a get',
     columns: ['', 'CPU µs', 'added', 'of the get', 'goal'],
     rows: apps.map(({ name, microseconds, goal }) => {
       // Each round beside its neighbours, so that what drifts with the machine falls out.
-      const added = median(microseconds.map((value, round) => value - without!.microseconds[round]!))
-      const percent = (100 * added) / base
+      const added = median(microseconds.map((value, round) => value - without[round]!))
+      const percent = (100 * added) / median(without)
       return {
         cells: [
           name,
