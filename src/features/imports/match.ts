@@ -1,6 +1,6 @@
 import type { Tx } from '../../kernel/context.ts'
 import { valueAt } from '../../kernel/resource.ts'
-import { type Fragment, raw } from '../../kernel/sql.ts'
+import { allOf, type Fragment, raw } from '../../kernel/sql.ts'
 import type { Target } from './target.ts'
 import type { Task } from './task.ts'
 
@@ -106,13 +106,15 @@ async function bySame(tx: Tx, target: Target, tasks: Task[]): Promise<{ id: stri
   if (wanted.length === 0) return []
   const { sql, workspaceId } = tx
   const { fields, anyCase } = target.sameWhen!
-  const columns = fields.map((field) => (anyCase ? `lower(${field})` : field)).join(', ')
-  const lists = fields.map((_, at) => sql`${wanted.map((values) => values[at]!)}::text[]`)
+  const columns = fields.map((field) => (anyCase ? `lower(${field})` : field))
+  // Each column by itself, so that an index is used whatever PostgreSQL knows of the table; what fits in
+  // one column and not in the other falls out when keys are compared.
+  const conditions = columns.map(
+    (column, at) => sql`${raw(sql, column)} = any(${[...new Set(wanted.map((values) => values[at]!))]})`,
+  )
   return sql<{ id: string; values: string[] }[]>`
-    select id, array[${raw(sql, columns)}] as values from ${raw(sql, target.resource.table)}
-    where workspace_id = ${workspaceId}
-      and (${raw(sql, columns)}) in (select * from unnest(${lists.reduce((all, one) => sql`${all}, ${one}`)}))
-      ${visibleTo(tx, target)}`
+    select id, array[${raw(sql, columns.join(', '))}] as values from ${raw(sql, target.resource.table)}
+    where workspace_id = ${workspaceId} and ${allOf(sql, conditions)} ${visibleTo(tx, target)}`
 }
 
 async function earlierKeys({ sql, workspaceId }: Tx, importId: string, keys: string[]): Promise<string[]> {

@@ -113,6 +113,7 @@ export const leadRoutes: Endpoint[] = [
     scopes: ['write:leads'],
     body: createBody(Lead),
     success: { status: 201, description: 'The new lead.', schema: dataOf(Lead.schema.read) },
+    errors: { CONFLICT: 'Another lead has this external id.' },
     handle: async ({ ctx, body }) => {
       const { record, version } = await inWorkspace(ctx, (tx) => createLead(tx, body))
       return created(record, path, version)

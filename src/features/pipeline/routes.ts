@@ -26,7 +26,11 @@ export const pipelineRoutes: Endpoint[] = [
     scopes: ['write:leads'],
     body: updateBody(Lead, { stage: 'qualified', next_follow_up: '2026-02-14T09:00:00Z' }),
     success: theLead,
-    errors: { ...noSuchLead, PRECONDITION_FAILED: 'It has changed since the ETag in If-Match.' },
+    errors: {
+      ...noSuchLead,
+      CONFLICT: 'Another lead has this external id.',
+      PRECONDITION_FAILED: 'It has changed since the ETag in If-Match.',
+    },
     handle: async ({ ctx, params, body, headers }) => {
       const change = await inWorkspace(ctx, (tx) => updateLead(tx, params.id!, body, headers['if-match']))
       return ok(change.record, change.version)
