@@ -16,18 +16,21 @@ import { systemClock as clock } from '../src/kernel/clock.ts'
 import type { Pool } from '../src/kernel/sql.ts'
 import { isRedisInstalled, TestRedis } from '../test/redis.ts'
 import { fill } from './data.ts'
+import { connections, type LoadOrder, type LoadResult } from './load.ts'
 import { newDataDir, removeDataDir } from './process.ts'
 import { busyNote, median, printTable, progress, type Table } from './report.ts'
 
 /*
  * What the limiter costs a get: the same app without it, with it in memory, and with Redis. All of
  * them run in this process and take turns in short rounds; the figure is the processor time of this
- * thread for each request, since a few microseconds drown in anything else.
+ * thread for each request, since a few microseconds drown in anything else. The app without the
+ * limiter is there twice, before and after the others: their mean is what the others are compared
+ * with, and their difference is what this measurement can't tell apart.
  */
 
 const rounds = 41
 const warmUpRounds = 8
-const requestsPerRound = 400
+const roundMs = 400
 const goalPercent = 3
 
 interface Measured {
@@ -53,6 +56,7 @@ export async function measureLimits(): Promise<Table> {
     ]
     if (shared)
       apps.push({ name: 'with Redis', app: await appOf(sql, { sharedCounters: shared }), microseconds: [] })
+    apps.push({ name: 'without, again', app: await appOf(sql, { admit: () => {} }), microseconds: [] })
     await measure(apps, target)
     for (const { app } of apps) await app.close()
     return tableOf(apps)
@@ -100,7 +104,7 @@ async function prepare(sql: Pool): Promise<Target> {
 
 async function measure(apps: Measured[], target: Target): Promise<void> {
   for (const { app } of apps) await app.servers.production.listen({ port: 0, host: '127.0.0.1' })
-  const load = fork(join(import.meta.dirname, 'limits-load.ts'))
+  const load = fork(join(import.meta.dirname, 'load-process.ts'))
   for (let round = -warmUpRounds; round < rounds; round++) {
     progress(`limits: round ${round + 1} of ${rounds}`)
     // Every second round the other way round: whoever comes first pays for what the one before left behind.
@@ -115,23 +119,29 @@ async function measure(apps: Measured[], target: Target): Promise<void> {
 async function runRound(load: ChildProcess, app: App, { path, key }: Target): Promise<number> {
   const { port } = app.servers.production.server.address() as { port: number }
   const before = process.threadCpuUsage()
-  load.send({ url: `http://127.0.0.1:${port}${path}`, key, amount: requestsPerRound })
-  const [{ answered }] = (await once(load, 'message')) as [{ answered: number }]
+  const order: LoadOrder = {
+    origin: `http://127.0.0.1:${port}`,
+    headers: { authorization: `Bearer ${key}` },
+    requests: Array(connections).fill([{ method: 'GET', path }]),
+    milliseconds: roundMs,
+  }
+  load.send(order)
+  const [{ requests, refused }] = (await once(load, 'message')) as [LoadResult]
   const { user, system } = process.threadCpuUsage(before)
-  if (answered !== requestsPerRound) throw new Error(`only ${answered} of ${requestsPerRound} were answered`)
-  return (user + system) / requestsPerRound
+  if (Object.keys(refused).length > 0) throw new Error(`some were refused: ${JSON.stringify(refused)}`)
+  return (user + system) / requests
 }
 
 function tableOf(apps: Measured[]): Table {
-  const [without] = apps
-  const base = median(without!.microseconds)
+  const [before, after] = [apps[0]!.microseconds, apps.at(-1)!.microseconds]
+  const without = before.map((value, round) => (value + after[round]!) / 2)
   return {
     title: 'Limits: what counting a request adds to a get',
     columns: ['', 'CPU µs', 'added', 'of the get', 'goal'],
     rows: apps.map(({ name, microseconds, goal }) => {
       // Each round beside its neighbours, so that what drifts with the machine falls out.
-      const added = median(microseconds.map((value, round) => value - without!.microseconds[round]!))
-      const percent = (100 * added) / base
+      const added = median(microseconds.map((value, round) => value - without[round]!))
+      const percent = (100 * added) / median(without)
       return {
         cells: [
           name,
