@@ -106,10 +106,15 @@ export class Cluster {
     }
   }
 
+  /** A busy machine makes the API turn requests away for a moment. */
   async subscribe(url: string, events = ['*']): Promise<string> {
-    const answer = await this.call('POST', '/v1/webhooks', { url, events })
-    if (answer?.status !== 201) throw new Error(`no webhook: ${JSON.stringify(answer)}`)
-    return answer.data.id
+    let answer: Answer | undefined
+    const accepted = async () => {
+      answer = await this.call('POST', '/v1/webhooks', { url, events })
+      return answer?.status === 201
+    }
+    await until(`a webhook to ${url}`, accepted, 30_000)
+    return answer!.data.id
   }
 
   #track(running: RunningProcess): RunningProcess {

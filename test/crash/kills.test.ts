@@ -5,7 +5,7 @@ import { aProperty } from '../fixtures.ts'
 import { useHarness } from '../harness.ts'
 import type { RunningProcess } from '../process.ts'
 import { Receiver } from '../receiver.ts'
-import { Cluster, randomBetween, rounds, untilDelivered } from './cluster.ts'
+import { Cluster, randomBetween, rounds, until, untilDelivered } from './cluster.ts'
 
 const harness = useHarness()
 const concurrency = 16
@@ -40,10 +40,15 @@ async function rollBack(): Promise<string> {
   return id
 }
 
+const answered = new Set<string>()
+
+/** At random moments, but not before there was something to lose. */
 async function killAndRestart(running: RunningProcess, start: () => Promise<RunningProcess>): Promise<void> {
   let current = running
   for (let round = 0; round < 2 * rounds; round++) {
-    await sleep(randomBetween(100, 1_500))
+    const before = answered.size
+    await until('changes are taken', () => answered.size >= before + 5, 60_000)
+    await sleep(randomBetween(0, 500))
     await cluster.kill(current)
     current = await start()
   }
@@ -56,7 +61,6 @@ it(
     await cluster.subscribe(receiver.url, ['property.created'])
 
     let loading = true
-    const answered = new Set<string>()
     const load = Promise.all(
       Array.from({ length: 4 }, async () => {
         while (loading) {
@@ -89,5 +93,5 @@ it(
     const duplicates = receiver.received.length - bodies.size
     expect(duplicates).toBeLessThanOrEqual(cluster.kills * concurrency)
   },
-  90_000 * rounds,
+  150_000 * rounds,
 )
