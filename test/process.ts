@@ -48,7 +48,7 @@ export async function plotbaseOnce(
 }
 
 /** Waits until a server answers on the port, and fails with its output when it ends instead. */
-export async function untilReady(running: RunningProcess, port: number, withinMs = 30_000): Promise<void> {
+export async function untilReady(running: RunningProcess, port: number, withinMs = 90_000): Promise<void> {
   let ended = false
   void running.exited.then(() => (ended = true))
   const deadline = Date.now() + withinMs

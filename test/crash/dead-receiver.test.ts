@@ -28,7 +28,7 @@ async function latencyMs(events: number): Promise<number> {
     await harness.sql`notify plotbase_work`
     await sleep(200)
   }
-  await until('all healthy receivers told', () => arrived() === events * receivers.length, 30_000)
+  await until('all healthy receivers told', () => arrived() === events * receivers.length, 90_000)
   return percentile(
     receivers.flatMap(({ received }) =>
       received.map(({ at, json }) => performance.timeOrigin + at - Date.parse(json.timestamp)),

@@ -105,7 +105,7 @@ it(
     loading = false
     await load
     const sql = connect(postgres.address, { max: 2 })
-    await untilDelivered(sql, 30_000)
+    await untilDelivered(sql, 90_000)
     const committed = (await sql`select id from properties`).map(({ id }) => id)
     await sql.end()
     const told = new Set(receiver.received.map(({ json }) => json.data.id))
