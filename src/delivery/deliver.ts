@@ -31,9 +31,10 @@ export interface DelivererDeps {
   canary: Canary
 }
 
-// A claim is tried within two deadlines, its own and that of whoever goes first at the host; the rest is
-// for the answer of the database. Whoever finds less time than that on a claim leaves it to expire.
-const leaseFor = (timeoutMs: number) => 3 * timeoutMs + 2_000
+// A claim is tried within two deadlines, its own and that of whoever goes first at the host; the rest is for
+// writing down what became of it, which on a busy machine can take seconds. Whoever finds less time than an
+// attempt needs leaves the claim to expire.
+const leaseFor = (timeoutMs: number) => 3 * timeoutMs + 10_000
 const marginMs = 1_000
 
 /** Tries what is due: takes claims as there is room for them, and has each attempt recorded. */

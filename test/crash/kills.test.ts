@@ -78,7 +78,7 @@ it(
     ])
     loading = false
     await load
-    await untilDelivered(harness.sql, 90_000)
+    await untilDelivered(harness.sql, 60_000)
 
     const committed = (await harness.sql`select id from properties`).map(({ id }) => id)
     const told = new Set(receiver.received.map(({ json }) => json.data.id))
