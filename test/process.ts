@@ -68,16 +68,28 @@ export async function stopped(running: RunningProcess, signal: NodeJS.Signals = 
 
 /** Two ports that were free a moment ago. */
 export async function freePorts(): Promise<Ports> {
-  const [production, sandbox] = await Promise.all([freePort(), freePort()])
-  return { production, sandbox }
+  return { production: await freePort(), sandbox: await freePort() }
 }
 
-export const freePort = () =>
-  new Promise<number>((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
+// Below those that systems give to outgoing connections: one of a hundred clients would take it before
+// the process that it is meant for has started. Each process of the test run has a range of its own.
+const rangeSize = 4_000
+const rangeStart = 10_000 + (Number(process.env.VITEST_POOL_ID ?? 0) % 5) * rangeSize
+let nextPort = Math.floor(Math.random() * rangeSize)
+
+export async function freePort(): Promise<number> {
+  for (let tries = 0; tries < rangeSize; tries++) {
+    const port = rangeStart + (nextPort++ % rangeSize)
+    if (await isFree(port)) return port
+  }
+  throw new Error(`no port is free from ${rangeStart} to ${rangeStart + rangeSize - 1}`)
+}
+
+const isFree = (port: number) =>
+  new Promise<boolean>((resolve) => {
+    const server = createServer()
+    server.once('error', () => resolve(false))
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
   })
 
 export const portVariables = ({ production, sandbox }: Ports) => ({

@@ -32,10 +32,11 @@ describe.each(withBody)('$name', (operation) => {
   const numbers = fields.filter(({ schema: { type } }) => /number|integer/.test(String(type)))
 
   // An operation before there is a credential needs a secret that no example can hold.
-  it.runIf(!operation.isPublic)('takes its own example', async () => {
-    const answer = await caller.call(operation)
-    expect(answer.status, answer.text).toBe(operation.success)
-  })
+  if (!operation.isPublic)
+    it('takes its own example', async () => {
+      const answer = await caller.call(operation)
+      expect(answer.status, answer.text).toBe(operation.success)
+    })
 
   it('names a field that holds a value of the wrong type', async () => {
     expect(fields.length).toBeGreaterThan(0)
@@ -97,7 +98,9 @@ describe.each(withBody)('$name', (operation) => {
     expect(({} as Record<string, unknown>).polluted).toBeUndefined()
   })
 
-  it.skipIf(operation.isBulk)('refuses an extreme number, or keeps it to six decimals', async () => {
+  // Of many at once each item answers for itself, which their own tests cover.
+  if (operation.isBulk) return
+  it('refuses an extreme number, or keeps it to six decimals', async () => {
     const extremes = [
       1e308,
       -1e308,

@@ -62,18 +62,19 @@ describe.each(guarded)('$name without the right credential', (operation) => {
   })
 
   const needed = operation.spec['x-required-scopes'] as Scope[]
-  it.runIf(needed.length > 0)('is 403 for a key with every other scope', async () => {
-    const giving = (scope: Scope) => ['admin', scope, scope.replace('read:', 'write:')]
-    const others = scopes.filter((scope) => !needed.some((need) => giving(need).includes(scope)))
-    const key = await harness.createKey(harness.tenant.production, others)
-    usedKeys.push(key)
-    await caller.urlOf(operation)
-    await expectNoEffect(async () => {
-      const answer = await caller.call(operation, { as: key })
-      expect(answer.status, answer.text).toBe(403)
-      expect(answer.body.error.message).toContain(needed[0])
+  if (needed.length > 0)
+    it('is 403 for a key with every other scope', async () => {
+      const giving = (scope: Scope) => ['admin', scope, scope.replace('read:', 'write:')]
+      const others = scopes.filter((scope) => !needed.some((need) => giving(need).includes(scope)))
+      const key = await harness.createKey(harness.tenant.production, others)
+      usedKeys.push(key)
+      await caller.urlOf(operation)
+      await expectNoEffect(async () => {
+        const answer = await caller.call(operation, { as: key })
+        expect(answer.status, answer.text).toBe(403)
+        expect(answer.body.error.message).toContain(needed[0])
+      })
     })
-  })
 
   it('is 403 for a workspace that the key cannot act in', async () => {
     const stranger = await harness.createTenant({ name: 'Others', plan: 'enterprise', currency: 'EUR' })
