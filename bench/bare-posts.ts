@@ -25,5 +25,9 @@ await Promise.all(
     }
   }),
 )
-process.send!({ perSecond: posted / ((performance.now() - startedAt) / 1_000) })
+const { user, system } = process.cpuUsage()
+process.send!({
+  perSecond: posted / ((performance.now() - startedAt) / 1_000),
+  cpuMicroseconds: (user + system) / posted,
+})
 process.disconnect()

@@ -139,6 +139,10 @@ export function cpuSeconds(pid: number): number {
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / 100
 }
 
+/** Empty where there is no /proc. */
+export const childrenOf = (pid: number) =>
+  readProc(pid, `task/${pid}/children`).split(' ').filter(Boolean).map(Number)
+
 function readProc(pid: number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8')
