@@ -1,5 +1,6 @@
-#!/usr/bin/env -S node --max-semi-space-size=16
-// The young generation would grow to 64 MB under load: at 16 the process peaks at 225 instead of 305 MB.
+#!/usr/bin/env -S node --max-semi-space-size=16 --max-old-space-size=768
+// Node sizes its heap for the machine, not for us. With these the process peaks at about 210 instead of 300 MB under
+// load, and collects more often for it: lists take a tenth more processor time. 768 MB is many times what it holds.
 import module from 'node:module'
 import { fileURLToPath } from 'node:url'
 

@@ -7,7 +7,6 @@ import { createLog } from '../infra/log.ts'
 import { createMailer } from '../infra/mailer.ts'
 import { migrate } from '../infra/migrate.ts'
 import { type OpenDatabase, openDatabase } from '../infra/open-database.ts'
-import { RedisCounters } from '../infra/redis-counters.ts'
 import { createSecrets, secretKeys } from '../infra/secrets.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { environments } from '../kernel/context.ts'
@@ -62,7 +61,7 @@ export async function run(config: Config, parts: Parts): Promise<void> {
         limits: config.webhooks,
         urls: { ...config.urls, auth: config.authUrl },
         demoData: config.demoData,
-        mailer: createMailer(config.mail),
+        mailer: await createMailer(config.mail),
       })
       steps.push(() => worker!.stop())
     }
@@ -73,7 +72,7 @@ export async function run(config: Config, parts: Parts): Promise<void> {
     }
     if (parts.api) {
       const { urls, authUrl, bodyLimitBytes, importLimitBytes, trustedProxies, overload } = config
-      const sharedCounters = config.redisUrl ? new RedisCounters(config.redisUrl, log) : undefined
+      const sharedCounters = config.redisUrl ? await countersIn(config.redisUrl, log) : undefined
       if (sharedCounters) {
         steps.push(async () => sharedCounters.close())
         await sharedCounters.start()
@@ -103,6 +102,12 @@ export async function run(config: Config, parts: Parts): Promise<void> {
     await undo()
     throw error
   }
+}
+
+/** Its client is loaded only where it is used, which saves memory everywhere else. */
+async function countersIn(redisUrl: string, log: ReturnType<typeof createLog>) {
+  const { RedisCounters } = await import('../infra/redis-counters.ts')
+  return new RedisCounters(redisUrl, log)
 }
 
 async function listen(app: App, config: Config): Promise<void> {

@@ -1,5 +1,3 @@
-import { createTransport } from 'nodemailer'
-
 export interface Message {
   to: string
   subject: string
@@ -11,8 +9,13 @@ export interface Message {
 export type Mailer = (message: Message) => Promise<void>
 
 /** Undefined where no mail server is configured. */
-export function createMailer(settings: { smtpUrl: string | undefined; from: string }): Mailer | undefined {
+export async function createMailer(settings: {
+  smtpUrl: string | undefined
+  from: string
+}): Promise<Mailer | undefined> {
   if (!settings.smtpUrl) return undefined
+  // Loaded only here: it takes memory that most processes have no use for.
+  const { createTransport } = await import('nodemailer')
   const transport = createTransport(settings.smtpUrl, { from: settings.from })
   return async (message) => {
     await transport.sendMail(message)

@@ -114,7 +114,7 @@ describe('a mail server', () => {
     await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready))
     const { port } = server.address() as { port: number }
     await queue('real@example.com')
-    const mailer = createMailer({ smtpUrl: `smtp://127.0.0.1:${port}`, from: 'Plotbase <a@b.example>' })
+    const mailer = await createMailer({ smtpUrl: `smtp://127.0.0.1:${port}`, from: 'Plotbase <a@b.example>' })
     await sendMail(deps(mailer))
     const [row] = await harness.sql`select sent_at from mail`
     expect(row!.sent_at).toBe(harness.clock.now().toISOString())
