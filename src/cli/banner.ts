@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts'
-import type { FirstStart } from '../features/workspaces/bootstrap.ts'
+import type { FirstStart } from '../features/first-start/bootstrap.ts'
 
 /** What a person reads after the start. Secrets are in it once: they can't be shown again. */
 export function banner(config: Config, first: FirstStart | undefined, seconds: number): string {

@@ -12,6 +12,8 @@ import { insertKey } from './queries.ts'
 import { ApiKey, type ApiKeyCreate } from './schema.ts'
 import { newKeyToken } from './token.ts'
 
+export { insertKey } from './queries.ts'
+
 const environmentOf = '(select environment from workspaces where workspaces.id = api_keys.workspace_id)'
 const madeByInactive = `exists (select from agents where agents.workspace_id = api_keys.workspace_id
   and agents.id = api_keys.created_by and agents.status = 'inactive')`

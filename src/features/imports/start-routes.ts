@@ -18,13 +18,16 @@ const mappingParam: Param<Mapping> = {
     'Which field a column means, where its name does not tell: a JSON object such as `{"Client":"name","Remarks":null}`; null leaves a column out.',
   maxLength: 10_000,
   parse: (text) => {
+    const wrong = new WrongValue('must be a JSON object of column names and field names.')
     try {
       const mapping: unknown = JSON.parse(text)
       const isObject = typeof mapping === 'object' && mapping !== null && !Array.isArray(mapping)
-      if (isObject && Object.values(mapping).every((field) => field === null || typeof field === 'string'))
-        return mapping as Mapping
-    } catch {}
-    return new WrongValue('must be a JSON object of column names and field names.')
+      const isMapping =
+        isObject && Object.values(mapping).every((field) => field === null || typeof field === 'string')
+      return isMapping ? (mapping as Mapping) : wrong
+    } catch {
+      return wrong
+    }
   },
 }
 

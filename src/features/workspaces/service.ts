@@ -5,7 +5,7 @@ import { requireVersion } from '../../kernel/etag.ts'
 import { raw } from '../../kernel/sql.ts'
 import { WorkspaceRecord, type WorkspaceUpdate } from './schema.ts'
 
-export { findSandbox, workspaceOf } from './queries.ts'
+export { findSandbox, insertWorkspacePair, workspaceOf } from './queries.ts'
 
 /** The workspace the caller acts in. */
 export async function getWorkspace(

@@ -5,10 +5,10 @@ import { hashToken } from '../../kernel/credentials.ts'
 import { type Scope, scopes, testKeyScopes } from '../../kernel/scopes.ts'
 import type { Pool, Sql } from '../../kernel/sql.ts'
 import { insertAccount, insertMembership } from '../accounts/people.ts'
-import { insertKey } from '../api-keys/queries.ts'
+import { insertKey } from '../api-keys/service.ts'
 import { newKeyToken } from '../api-keys/token.ts'
 import { fillWithDemoData } from '../demo-data/fill.ts'
-import { insertWorkspacePair } from './queries.ts'
+import { insertWorkspacePair } from '../workspaces/service.ts'
 
 export interface BootstrapWishes {
   /** Make a first workspace when there is none. */
