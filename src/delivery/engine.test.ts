@@ -22,6 +22,26 @@ const startedWorker = () =>
   startWorker({ ...harness, log: silent, demoData: false, mailer: undefined, limits } as never)
 
 describe('a worker', () => {
+  it('writes nothing about a delivery that another has taken over meanwhile', async () => {
+    const { promise: answer, resolve } = Promise.withResolvers<void>()
+    const receiver = await delivering.receiver((_request, response) => {
+      void answer.then(() => response.writeHead(200).end())
+    })
+    const { id } = await createWebhook(harness, receiver.url)
+    const worker = startedWorker()
+    await createProperty(harness)
+    await vi.waitFor(() => expect(receiver.received).toHaveLength(1), { timeout: 10_000 })
+    await harness.sql`update deliveries set claim = 'another worker' where webhook_id = ${id}`
+    resolve()
+    await worker.stop()
+    const [delivery] =
+      await harness.sql`select claim, status, attempts from deliveries where webhook_id = ${id}`
+    expect(delivery).toMatchObject({ claim: 'another worker', status: null, attempts: [] })
+    const { data: webhook } = await scenario({ get: `/v1/webhooks/${id}`, status: 200 })
+    expect(webhook.stats.deliveries_total).toBe(0)
+    await scenario({ delete: `/v1/webhooks/${id}`, status: 204 })
+  })
+
   it('delivers by itself within moments of the change, and finishes what it began before it stops', async () => {
     const { promise: answer, resolve } = Promise.withResolvers<void>()
     const receiver = await delivering.receiver((_request, response) => {
