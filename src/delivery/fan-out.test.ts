@@ -34,6 +34,18 @@ describe('the numbers of events', () => {
     expect(await fanOut(harness)).toBe(0)
   })
 
+  it('follow the order in which the events came, also among those numbered together', async () => {
+    for (let number = 0; number < 5; number++) {
+      await insertEvent()
+      harness.clock.advance(1_000)
+    }
+    expect(await fanOut(harness)).toBe(5)
+    const rows = await harness.sql`
+      select sequence from events where workspace_id = ${harness.tenant.production.id} order by created_at desc limit 5`
+    const newest = rows.map(({ sequence }) => sequence)
+    expect(newest).toEqual(newest.toSorted((a, b) => b - a))
+  })
+
   it('are not given to what is not committed, nor kept for it', async () => {
     const before = (await sequences()).length
     const { promise: finish, resolve } = Promise.withResolvers<void>()
@@ -98,6 +110,23 @@ describe('the numbers of events', () => {
     await insertEvent()
     await fanOut(harness)
     expect(await sequences()).toEqual([before + 1])
+  })
+})
+
+describe('a webhook', () => {
+  it.each([
+    [{ events: ['unit.created'] }, 1],
+    [{ events: ['*'] }, 1],
+    [{ events: ['unit.sold', 'lead.created'] }, 0],
+    [{ events: ['unit.created'], active: false }, 0],
+  ])('with %j gets %i of one event', async (wishes, expected) => {
+    const body = { url: 'https://hooks.example.com/x', ...wishes }
+    const { data } = await harness.scenario({ post: '/v1/webhooks', body, status: 201 })
+    await insertEvent()
+    await fanOut(harness)
+    const queued = await harness.sql`select id from deliveries where webhook_id = ${data.id}`
+    expect(queued).toHaveLength(expected)
+    await harness.scenario({ delete: `/v1/webhooks/${data.id}`, status: 204 })
   })
 })
 
