@@ -28,7 +28,9 @@ const types = {
   timestamp: {
     to: 1184,
     from: [1184],
-    serialize: (value: Date | string) => (value instanceof Date ? value.toISOString() : value),
+    // The day after the last of year 9999 is `+010000-01-01` here and `10000-01-01` there.
+    serialize: (value: Date | string) =>
+      value instanceof Date ? value.toISOString().replace(/^\+0/, '') : value,
     parse: isoTimestamp,
   },
 }

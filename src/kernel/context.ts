@@ -4,7 +4,7 @@ import type { Courier } from './courier.ts'
 import { newId, type Prefix } from './ids.ts'
 import type { CustomLimits } from './limits/plans.ts'
 import type { Role, Scope } from './scopes.ts'
-import type { Pool, Sql, Transaction } from './sql.ts'
+import { begin, type Pool, type Sql, type Transaction } from './sql.ts'
 import type { Totals } from './totals.ts'
 
 export const environments = ['production', 'sandbox'] as const
@@ -93,7 +93,7 @@ export function inTransaction<T>(ctx: Context, work: (tx: Tx) => Promise<T>): Pr
 /** Joins the transaction that is already open, or opens one. */
 export function transaction<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
   if (isTransaction(tx.sql)) return work(tx)
-  return (tx.sql as Pool).begin((sql) => work({ ...tx, sql })) as Promise<T>
+  return begin(tx.sql as Pool, (sql) => work({ ...tx, sql }))
 }
 
 const isTransaction = (sql: Sql): sql is Transaction => 'savepoint' in sql

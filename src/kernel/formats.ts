@@ -23,7 +23,9 @@ const timestampShape =
   /^(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/
 export function isTimestamp(value: string): boolean {
   const parts = timestampShape.exec(value)
-  return parts !== null && isDate(parts[1]!) && new Date(value).getUTCFullYear() > 0
+  if (!parts || !isDate(parts[1]!)) return false
+  const year = new Date(value).getUTCFullYear()
+  return year >= 1 && year <= 9999
 }
 
 export const isTwoDecimals = (value: number) => Math.round(value * 100) / 100 === value

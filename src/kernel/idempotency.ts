@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { Context } from './context.ts'
 import type { Answer } from './endpoint.ts'
 import { ApiError, conflict, invalidField } from './errors.ts'
-import type { Pool, Transaction } from './sql.ts'
+import { begin, type Pool, type Transaction } from './sql.ts'
 
 /*
  * A POST with an Idempotency-Key runs in a transaction of its own that also keeps the answer, so
@@ -45,7 +45,7 @@ export async function once(
   answerTo: (error: ApiError) => Answer,
 ): Promise<Answer> {
   const workspaceId = ctx.principal.workspace.id
-  return (ctx.sql as Pool).begin(async (sql): Promise<Answer> => {
+  return begin(ctx.sql as Pool, async (sql): Promise<Answer> => {
     const now = ctx.clock.now()
     const [lock] =
       await sql`select pg_try_advisory_xact_lock(hashtextextended(${`${workspaceId} ${key}`}, 0)) as held`
@@ -67,7 +67,7 @@ export async function once(
       set fingerprint = excluded.fingerprint, answer = excluded.answer,
           created_at = excluded.created_at, expires_at = excluded.expires_at`
     return answer
-  }) as Promise<Answer>
+  })
 }
 
 // A refusal is an answer too and is kept; its half-done work is undone. What failed on our side is not kept.

@@ -23,5 +23,22 @@ export function raw(sql: Sql, text: string): Fragment {
   return fragment
 }
 
+const deadlock = '40P01'
+const tries = 3
+
+/**
+ * One transaction. Begun anew when PostgreSQL ended it because it and another waited for each other:
+ * the other has gone on meanwhile, so the caller need not hear of it.
+ */
+export async function begin<T>(pool: Pool, work: (sql: Transaction) => Promise<T>): Promise<T> {
+  for (let tried = 1; ; tried++) {
+    try {
+      return (await pool.begin(work)) as T
+    } catch (error) {
+      if ((error as { code?: string }).code !== deadlock || tried === tries) throw error
+    }
+  }
+}
+
 /** Where a part of a statement is left out. */
 export const nothing = (sql: Sql): Fragment => raw(sql, '')

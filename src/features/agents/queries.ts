@@ -40,15 +40,16 @@ export async function findAgent(
   const [row] = await sql`
     select ${selected(sql, options.statsIn)}, agents.version from agents
     where agents.workspace_id = ${workspaceId} and agents.id = ${id}
-    ${options.lock ? sql`for update` : nothing(sql)}`
+    ${options.lock ? sql`for no key update` : nothing(sql)}`
   return row && { record: Agent.fromRow(row), version: row.version }
 }
 
-/** The active owners, who stay as they are until the transaction ends. */
+/** The active owners who can sign in. They stay as they are until the transaction ends. */
 export async function lockOwners({ sql, workspaceId }: Place): Promise<string[]> {
   const rows = await sql`
     select id from agents where workspace_id = ${workspaceId} and role = 'owner' and status = 'active'
-    order by id for update`
+      and account_id is not null
+    order by id for no key update`
   return rows.map((row) => row.id)
 }
 

@@ -1,5 +1,5 @@
 import { rowsOf, writeWithEvents } from '../../events/record.ts'
-import type { Tx } from '../../kernel/context.ts'
+import { type Tx, transaction } from '../../kernel/context.ts'
 import { invalid, notFound } from '../../kernel/errors.ts'
 import { isId } from '../../kernel/ids.ts'
 import type { CreateOf } from '../../kernel/resource.ts'
@@ -24,15 +24,20 @@ export async function addNote(tx: Tx, leadId: string, body: CreateOf<typeof Note
     rowsOf(Note, [note]),
     activityRows(tx, lead, [{ type: 'note', description: note.content, contact }]),
   ]
-  const lead = isId('lead', leadId) ? await findLead(tx, leadId) : undefined
-  if (!lead) throw notFound('lead')
-  // A second call within the same millisecond changes nothing of the lead, but is a note all the same.
-  if (contact && lead.record.last_contacted !== note.created_at) {
-    await changeLead(tx, leadId, { patch: { last_contacted: note.created_at }, along })
-  } else {
-    const { sql, workspaceId } = tx
-    const there = sql`select 1 from leads where workspace_id = ${workspaceId} and id = ${leadId}`
-    await writeWithEvents(tx, there, [], along(lead.record))
+  const write = async (tx: Tx) => {
+    const lead = isId('lead', leadId) ? await findLead(tx, leadId, contact) : undefined
+    if (!lead) throw notFound('lead')
+    if (contact && isLater(note.created_at, lead.record.last_contacted))
+      await changeLead(tx, leadId, { patch: { last_contacted: note.created_at }, along })
+    else await writeWithEvents(tx, stillThere(tx, leadId), [], along(lead.record))
   }
+  // Whether the note dates the last contact is decided under a lock: somebody else's may do so at the same
+  // moment, and then there would be nothing of the lead to change, and nothing for the note to go along with.
+  await (contact ? transaction(tx, write) : write(tx))
   return note
 }
+
+const isLater = (at: string, than: string | null) => than === null || at > than
+
+const stillThere = ({ sql, workspaceId }: Tx, leadId: string) =>
+  sql`select 1 from leads where workspace_id = ${workspaceId} and id = ${leadId}`

@@ -13,7 +13,7 @@ import {
 } from '../../kernel/filters.ts'
 import { type ListSource, listPage, type Page } from '../../kernel/list.ts'
 import type { ListQuery } from '../../kernel/list-query.ts'
-import { oneOfParam, textParam } from '../../kernel/query.ts'
+import { anyOfParam, textParam } from '../../kernel/query.ts'
 import { nothing, raw } from '../../kernel/sql.ts'
 import { Activity } from './activity-schema.ts'
 import { activeStages, Lead, leadSources, leadStages } from './schema.ts'
@@ -57,9 +57,16 @@ const statuses = ['active', ...leadStages] as const
 export const agentLeadFilters: Filters = {
   ...leadFilters,
   status: {
-    param: oneOfParam(statuses, 'Only `active` leads (neither won nor lost), or those in one stage.'),
-    where: (sql, status: (typeof statuses)[number], workspaceId) =>
-      leadFilters.stage!.where(sql, status === 'active' ? activeStages : [status], workspaceId),
+    param: anyOfParam(
+      statuses,
+      'Only `active` leads (neither won nor lost), or those in one of these stages.',
+    ),
+    where: (sql, wanted: (typeof statuses)[number][], workspaceId) =>
+      leadFilters.stage!.where(
+        sql,
+        wanted.flatMap((status) => (status === 'active' ? activeStages : [status])),
+        workspaceId,
+      ),
   },
 }
 
@@ -79,7 +86,7 @@ export async function findLead(tx: Tx, id: string, lock = false): Promise<Versio
   const [row] = await sql`
     select ${raw(sql, Lead.selectList)}, leads.version from leads
     where leads.workspace_id = ${tx.workspaceId} and leads.id = ${id}
-    ${lock ? sql`for update` : nothing(sql)}`
+    ${lock ? sql`for no key update` : nothing(sql)}`
   return row && { record: Lead.fromRow(row), version: row.version }
 }
 

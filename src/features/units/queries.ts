@@ -52,6 +52,17 @@ export async function findUnit(tx: Tx, id: string, lock = false): Promise<Versio
   return row && { record: Unit.fromRow(row), version: row.version }
 }
 
+/**
+ * Keeps the property of a unit from being deleted until the transaction ends. To be called before the
+ * unit is locked: a delete takes the property first and then its units.
+ */
+export async function holdPropertyOf({ sql, workspaceId }: Tx, unitId: string): Promise<void> {
+  await sql`
+    select from properties where workspace_id = ${workspaceId}
+      and id = (select property_id from units where workspace_id = ${workspaceId} and id = ${unitId})
+    for key share`
+}
+
 /** A unit whoever may see it, for changes that the service makes by itself. */
 export async function lockAnyUnit(tx: Tx, id: string): Promise<Versioned<Unit> | undefined> {
   const { sql } = tx

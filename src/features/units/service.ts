@@ -4,7 +4,7 @@ import { changeRecord, createRecord, updateRecord, type Versioned } from '../../
 import type { Tx } from '../../kernel/context.ts'
 import { invalid, notFound } from '../../kernel/errors.ts'
 import { isId } from '../../kernel/ids.ts'
-import { deleteUnit, findUnit, lockAnyUnit } from './queries.ts'
+import { deleteUnit, findUnit, holdPropertyOf, lockAnyUnit } from './queries.ts'
 import { Unit, type UnitCreate, type UnitUpdate } from './schema.ts'
 
 export { listUnits, type UnitBrief, unitBriefs, unitFilters, unitSource } from './queries.ts'
@@ -55,8 +55,9 @@ export async function updateUnit(
 
 /** A unit that the caller may see and nobody else changes until the transaction ends. */
 export async function lockUnit(tx: Tx, id: string): Promise<Unit | undefined> {
-  const found = isId('unit', id) ? await findUnit(tx, id, true) : undefined
-  return found?.record
+  if (!isId('unit', id)) return undefined
+  await holdPropertyOf(tx, id)
+  return (await findUnit(tx, id, true))?.record
 }
 
 /** Moves a unit along with its deal, in the transaction given and whatever the caller may see of it. */
