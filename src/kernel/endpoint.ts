@@ -56,6 +56,8 @@ export interface BodySpec {
   /** What the reference shows, where the handler itself checks more than the schema does. */
   documented?: JsonSchema
   example: unknown
+  /** May be left out altogether: none of its fields is required. */
+  optional?: boolean
   /** Applied before validation. */
   prepare?(body: object): object
 }
@@ -118,10 +120,10 @@ export const openEndpoint = <P extends Params = Record<never, never>, B = undefi
   ({ query: {}, body: undefined, errors: {}, scopes: 'none', ...declaration }) as unknown as Endpoint
 
 /** A body with fields of its own, such as that of an action. */
-export const bodyOf = <const F extends Fields>(fields: F): BodySpec & { type?: Create<F> } => ({
-  schema: bodySchema(fields, 'create'),
-  example: createExampleOf(fields),
-})
+export function bodyOf<const F extends Fields>(fields: F): BodySpec & { type?: Create<F> } {
+  const optional = Object.values(fields).every(({ marks }) => !marks.required)
+  return { schema: bodySchema(fields, 'create'), example: createExampleOf(fields), optional }
+}
 
 /** The body that creates or changes a resource. What a client may send back but can't set is dropped. */
 export const createBody = <F extends Fields>(resource: BodySource<F>): BodySpec & { type?: Create<F> } => ({

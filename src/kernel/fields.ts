@@ -88,8 +88,18 @@ export const maxUrlLength = 2_048
 /** Fifteen significant digits: every such amount is exact both as numeric(15,2) and as a JSON number. */
 export const maxAmount = 9_999_999_999_999.99
 
+/** What a caller reads when a text does not have its form, by the pattern. */
+export const formHints = new Map<string, string>()
+
+const moreThanSpaces = '\\S'
+formHints.set(moreThanSpaces, 'must hold more than spaces.')
+
 export const text = <const M extends Marks>(marks: M, maxLength = maxNameLength) =>
-  leaf<string, M>({ type: 'string', format: 'text', minLength: 1, maxLength }, 'text', marks)
+  leaf<string, M>(
+    { type: 'string', format: 'text', minLength: 1, maxLength, pattern: moreThanSpaces },
+    'text',
+    marks,
+  )
 
 export const longText = <const M extends Marks>(marks: M) =>
   leaf<string, M>({ type: 'string', format: 'text', maxLength: maxNotesLength }, 'text', marks)
@@ -121,9 +131,6 @@ export const referenceTo = <const M extends Marks>(kinds: readonly Prefix[], mar
     'text',
     marks,
   )
-
-/** What a caller reads when a text does not have its form, by the pattern. */
-export const formHints = new Map<string, string>()
 
 /** A text of a certain form; `hint` says which, as in "must be …". */
 export const textOfForm = <const M extends Marks>(pattern: string, hint: string, marks: M) => {

@@ -81,7 +81,7 @@ function operationOf(endpoint: Endpoint): JsonSchema {
     parameters: parametersOf(endpoint),
     ...(endpoint.body && {
       requestBody: {
-        required: true,
+        required: !endpoint.body.optional,
         content: {
           'application/json': {
             schema: published(endpoint.body.documented ?? endpoint.body.schema),

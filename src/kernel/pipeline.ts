@@ -127,6 +127,7 @@ function checked(endpoint: Endpoint, request: FastifyRequest, ctx: Context): Cal
 }
 
 function prepared(spec: NonNullable<Endpoint['body']>, body: unknown): unknown {
+  if (body === undefined && spec.optional) return {}
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
   return isObject && spec.prepare ? spec.prepare(body) : body
 }

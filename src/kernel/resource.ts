@@ -38,6 +38,8 @@ interface Declaration<F extends Fields> {
   renamed?: Record<string, string>
   /** Relations that `expand` may add. */
   expands?: string[]
+  /** What else an answer may hold beside the fields; sent back by a client, it is ignored. */
+  alsoShown?: string[]
 }
 
 export interface Change<R> {
@@ -72,6 +74,7 @@ export function defineResource<const F extends Fields>(declaration: Declaration<
     new Set([
       ...Object.keys(fields).filter((name) => !isSettable(fields[name]!, use)),
       ...(declaration.expands ?? []),
+      ...(declaration.alsoShown ?? []),
     ])
   const ignored = { create: ignoredOn('create'), update: ignoredOn('update') }
 

@@ -28,7 +28,7 @@ export interface Spec {
   security?: Record<string, string[]>[]
   'x-required-scopes'?: string[]
   parameters?: { name: string; in: string; schema: Schema }[]
-  requestBody?: { content: Content }
+  requestBody?: { content: Content; required: boolean }
   responses: Record<string, { description?: string; content?: Content }>
 }
 

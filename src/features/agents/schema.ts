@@ -94,6 +94,7 @@ export const Agent = defineResource({
   },
   sorts: { created_at: 'created_at', name: 'name', email: 'email', last_active: 'last_active' },
   expands: ['team', 'leads'],
+  alsoShown: ['leads_reassigned'],
 })
 
 export type Agent = RecordOf<typeof Agent>

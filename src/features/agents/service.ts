@@ -102,6 +102,7 @@ const update = (
 export async function endMembership(
   tx: Tx,
   id: string,
+  reason?: string | null,
 ): Promise<{ agent: Versioned<Agent>; changed: boolean }> {
   const owners = await lockOwners(tx)
   const found = isId('agent', id) ? await findAgent(tx, id, { lock: true }) : undefined
@@ -112,7 +113,11 @@ export async function endMembership(
   const after = { ...record, status: 'inactive' as const }
   const agent = await changeRecord(tx, Agent, found, after, {
     events: (after) => [
-      event('agent.deactivated', { ...after, previous: { status: record.status } } as Agent),
+      event('agent.deactivated', {
+        ...after,
+        previous: { status: record.status },
+        ...(reason && { reason }),
+      } as Agent),
     ],
   })
   await withdrawInvitation(tx, id)

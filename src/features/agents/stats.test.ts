@@ -50,15 +50,30 @@ describe("an agent's figures", () => {
       revenue: { closed: 400_000, pending: 300_000, currency: 'USD' },
       commission_earned: 12_000,
     })
+    // Contacted by whoever had it next: that is no answer of this agent's.
+    const { id: passedOn } = await createLead(harness, { assigned_agent: agent })
+    await scenario({
+      put: `/v1/leads/${passedOn}`,
+      body: { assigned_agent: await insertAgent(harness) },
+      status: 200,
+    })
+    clock.advance(hour)
+    await move(passedOn, 'contacted')
+    await scenario({
+      get: `/v1/agents/${agent}/stats`,
+      status: 200,
+      match: { average_response_time: '2h 15m' },
+    })
     const stats = { active_leads: 0, deals_closed: 1, total_revenue: 400_000 }
     await scenario({ get: `/v1/agents/${agent}?include_stats=true`, status: 200, match: { stats } })
     await scenario({ get: `/v1/agents/${agent}`, status: 200, match: { stats: null } })
 
     const at = (query: string, match: object) =>
       scenario({ get: `/v1/agents/${agent}/stats?${query}`, status: 200, match })
-    for (const period of ['week', 'quarter', 'year'])
-      await at(`period=${period}`, { period, leads: data.leads })
+    const all = { ...data.leads, assigned: 4 }
+    for (const period of ['week', 'quarter', 'year']) await at(`period=${period}`, { period, leads: all })
     const nothing = { assigned: 0, contacted: 0, qualified: 0, closed: 0 }
+    await at('end_date=9999-12-31', { end_date: '9999-12-31' })
     await at('start_date=2026-03-02&end_date=2026-03-03', {
       period: 'custom',
       leads: nothing,
@@ -67,7 +82,7 @@ describe("an agent's figures", () => {
       revenue: { closed: 0, pending: 300_000 },
       commission_earned: 0,
     })
-    await at('start_date=2026-03-01&end_date=2026-03-01', { leads: data.leads })
+    await at('start_date=2026-03-01&end_date=2026-03-01', { leads: all })
     await at('end_date=2026-02-28', { leads: nothing, revenue: { closed: 0, pending: 0 } })
     clock.advance(40 * day)
     await at('period=month', { leads: nothing, revenue: { closed: 0, pending: 300_000 } })
@@ -166,6 +181,7 @@ describe('the leads of an agent', () => {
       )
     expect(await idsFor('status=active&sort=stage')).toEqual([leads.get('new'), leads.get('negotiation')])
     for (const stage of stages) expect(await idsFor(`status=${stage}`)).toEqual([leads.get(stage)])
+    expect(await idsFor('status=new,won&sort=stage')).toEqual([leads.get('new'), leads.get('won')])
     expect(await idsFor('')).toHaveLength(4)
     await scenario({ get: `/v1/agents/${agent}/leads?status=dead`, status: 422, wrong: ['status'] })
   })

@@ -21,7 +21,7 @@ export const agentStatsSchema = {
     average_response_time: {
       type: ['string', 'null'],
       examples: ['2h 15m'],
-      description: 'From assignment to first contact; null while nobody was contacted.',
+      description: 'From assignment to their first contact with the lead; null while there was none.',
     },
     revenue: {
       type: 'object',
@@ -93,7 +93,7 @@ async function leadFigures({ sql, workspaceId }: Tx, id: string, { start, end }:
         cross join lateral (
           select min(a."timestamp") as at from lead_activity a
           where a.workspace_id = ${workspaceId} and a.lead_id = assigned.lead_id
-            and a."timestamp" >= assigned.at and a.contact) first) as "responseSeconds"`
+            and a.agent_id = ${id} and a."timestamp" >= assigned.at and a.contact) first) as "responseSeconds"`
   return row
 }
 

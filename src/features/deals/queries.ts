@@ -94,6 +94,9 @@ export const lockDealOfLead = (tx: Tx, leadId: string): Promise<Versioned<Deal> 
 export const openDealOfUnit = (tx: Tx, unitId: string): Promise<Versioned<Deal> | undefined> =>
   dealWhere(tx, tx.sql`deals.unit_id = ${unitId} and deals.status = 'open'`, false)
 
+export const closedDealOfUnit = (tx: Tx, unitId: string): Promise<Versioned<Deal> | undefined> =>
+  dealWhere(tx, tx.sql`deals.unit_id = ${unitId} and deals.status = 'closed'`, false)
+
 async function dealWhere(tx: Tx, condition: Fragment, lock: boolean): Promise<Versioned<Deal> | undefined> {
   const { sql } = tx
   const [row] = await sql`

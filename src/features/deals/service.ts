@@ -10,6 +10,7 @@ import { findCommission, findDeal, lockDealOfLead, nextInvoiceNumber } from './q
 import { Commission, Deal, Invoice } from './schema.ts'
 
 export {
+  closedDealOfUnit,
   dealFilters,
   dealSource,
   listCommissions,

@@ -45,6 +45,8 @@ export const createdEntries = (lead: Lead): Entry[] => [
 export function changeEntries(after: Lead, previous: Partial<Lead>, remarks: Remarks = {}): Entry[] {
   const entries: Entry[] = []
   if (previous.stage !== undefined) entries.push(...stageEntries(after, previous.stage, remarks))
+  else if (previous.loss_reason && after.loss_reason)
+    entries.push(otherReason(previous.loss_reason, after.loss_reason, remarks))
   if ('assigned_agent' in previous) {
     entries.push(assignment(previous.assigned_agent ?? null, after.assigned_agent))
   }
@@ -75,6 +77,24 @@ function stageEntries(after: Lead, from: Lead['stage'], { reason, notes }: Remar
   }
   return [moved]
 }
+
+const otherReason = (from: string, to: string, { notes }: Remarks): Entry => ({
+  type: 'lost',
+  description: `Reason of the loss changed from ${from} to ${to}.`,
+  from,
+  to,
+  reason: to,
+  notes,
+})
+
+/** Of a lead that is won again after its deal was cancelled. */
+export const wonEntry = ({ notes }: Remarks): Entry => ({
+  type: 'won',
+  description: 'Lead won.',
+  from: 'won',
+  to: 'won',
+  notes,
+})
 
 export function assignment(from: string | null, to: string | null): Entry {
   const description = to ? `Assigned to ${to}.` : `No longer assigned to ${from}.`

@@ -5,8 +5,9 @@ import type { Tx } from '../../kernel/context.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { isId } from '../../kernel/ids.ts'
 import { activityRows, changeEntries, type Remarks } from './activity.ts'
+import { leadDefaults } from './defaults.ts'
 import { findLead } from './queries.ts'
-import { referencesHold, refuseBrokenReferences } from './references.ts'
+import { type References, referencesHold, refuseBrokenReferences } from './references.ts'
 import { Lead, type LeadUpdate, type LossReason, lossReasons } from './schema.ts'
 import { scoreOf } from './score.ts'
 
@@ -30,7 +31,7 @@ export function changeLead(tx: Tx, id: string, change: LeadChange): Promise<Vers
     find: (tx, lock) => findLead(tx, id, lock),
     patch,
     ifMatch: change.ifMatch,
-    defaults: tx.viewer.workspace,
+    defaults: leadDefaults(tx),
     settle: (after, previous) => settled(tx, after, previous, change),
     events: (after, previous) => [
       ...(change.events?.(after, previous) ?? []),
@@ -74,9 +75,12 @@ function lossReasonOf(
 }
 
 // Only new references are checked: one that was right when it was made may have been deleted or deactivated since.
-const newReferences = (after: Lead, previous: Partial<Lead>) => ({
+const newReferences = (after: Lead, previous: Partial<Lead>): References => ({
   ...('assigned_agent' in previous && { assigned_agent: after.assigned_agent }),
-  ...('interested_properties' in previous && { interested_properties: after.interested_properties }),
+  ...('interested_properties' in previous && {
+    interested_properties: after.interested_properties,
+    known: previous.interested_properties ?? [],
+  }),
 })
 
 function stageEvents(after: Lead, previous: Partial<Lead>): Event[] {

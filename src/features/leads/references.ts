@@ -8,7 +8,10 @@ import type { Lead } from './schema.ts'
  * Whom and what a lead may refer to. The condition goes into the statement that writes the lead, so
  * that the usual case costs no look-up; only when it did not hold is the reason looked for.
  */
-type References = Partial<Pick<Lead, 'assigned_agent' | 'interested_properties'>>
+export interface References extends Partial<Pick<Lead, 'assigned_agent' | 'interested_properties'>> {
+  /** Properties and units that the lead refers to already: they may be gone by now, and stay. */
+  known?: string[]
+}
 
 /** Undefined where nothing has to be checked. */
 export function referencesHold(tx: Tx, refers: References): Fragment | undefined {
@@ -20,9 +23,7 @@ export function referencesHold(tx: Tx, refers: References): Fragment | undefined
       select from agents where agents.workspace_id = ${workspaceId} and agents.id = ${refers.assigned_agent}
         and agents.status <> 'inactive' for share)`)
   }
-  if (refers.interested_properties && refers.interested_properties.length > 0) {
-    conditions.push(sql`not exists (${missing(tx, refers.interested_properties)})`)
-  }
+  if (added(refers).length > 0) conditions.push(sql`not exists (${missing(tx, added(refers))})`)
   return conditions.length > 0 ? allOf(sql, conditions) : undefined
 }
 
@@ -37,21 +38,25 @@ export async function refuseBrokenReferences(tx: Tx, refers: References): Promis
     if (!agent) problems.push({ field, message: 'does not name a record of this workspace.' })
     else if (agent.status === 'inactive') problems.push({ field, message: 'names an agent who is inactive.' })
   }
-  if (refers.interested_properties && refers.interested_properties.length > 0) {
-    const rows = await missing(tx, refers.interested_properties)
-    for (const { position } of rows) {
-      const field = `interested_properties[${Number(position) - 1}]`
+  if (added(refers).length > 0) {
+    const unknown = new Set((await missing(tx, added(refers))).map(({ id }) => id))
+    for (const [at, id] of refers.interested_properties!.entries()) {
+      if (!unknown.has(id)) continue
+      const field = `interested_properties[${at}]`
       problems.push({ field, message: 'does not name a property or unit of this workspace.' })
     }
   }
   if (problems.length > 0) throw invalid(problems)
 }
 
+const added = ({ interested_properties = [], known = [] }: References) =>
+  interested_properties.filter((id) => !known.includes(id))
+
 function missing(tx: Tx, ids: string[]) {
   const { sql, workspaceId } = tx
   const visible = visibleUnits(tx)
   return sql`
-    select wanted.position from unnest(${ids}::text[]) with ordinality as wanted (id, position)
+    select wanted.id from unnest(${ids}::text[]) as wanted (id)
     where not exists (
         select from properties where properties.workspace_id = ${workspaceId} and properties.id = wanted.id)
       and not exists (

@@ -127,6 +127,7 @@ export const Lead = defineResource({
   ],
   renamed: { status: 'was renamed stage.' },
   expands: ['agent', 'properties'],
+  alsoShown: ['activity'],
 })
 
 export type Lead = RecordOf<typeof Lead>

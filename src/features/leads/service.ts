@@ -1,12 +1,14 @@
 import { changeEvent, type Event, event } from '../../events/catalog.ts'
 import { createRecord, type Versioned } from '../../events/change.ts'
+import { writeWithEvents } from '../../events/record.ts'
 import type { Tx } from '../../kernel/context.ts'
 import { invalid, notFound, type Problem } from '../../kernel/errors.ts'
 import { isId } from '../../kernel/ids.ts'
 import type { Page } from '../../kernel/list.ts'
 import type { ListQuery } from '../../kernel/list-query.ts'
-import { activityRows, createdEntries } from './activity.ts'
+import { activityRows, createdEntries, type Remarks, wonEntry } from './activity.ts'
 import type { Activity } from './activity-schema.ts'
+import { leadDefaults } from './defaults.ts'
 import { findLead, listActivity } from './queries.ts'
 import { referencesHold, refuseBrokenReferences } from './references.ts'
 import { Lead, type LeadCreate } from './schema.ts'
@@ -60,10 +62,14 @@ export function newLead(tx: Tx, body: LeadCreate): { record: Lead; problems: Pro
     created_at: now,
     updated_at: now,
   }
-  const source = tx.viewer.kind === 'session' ? 'manual' : 'api'
-  const defaults = { ...tx.viewer.workspace, source }
-  const { record, problems } = Lead.complete(body, system, defaults)
+  const { record, problems } = Lead.complete(body, system, leadDefaults(tx))
   return { record: { ...record, score: scoreOf(record, tx.now).score }, problems }
+}
+
+/** A lead that stands at won is won once more: nothing of it changes, but that it happened is kept and told. */
+export async function tellWonAgain(tx: Tx, lead: Lead, remarks: Remarks): Promise<void> {
+  const entries = activityRows(tx, lead, [wonEntry(remarks)])
+  await writeWithEvents(tx, tx.sql`select 1`, [event('lead.won', lead)], [entries])
 }
 
 export async function leadActivity(tx: Tx, id: string, query: ListQuery): Promise<Page<Activity>> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createLead, eventsOf, insertAgent } from '../../../test/fixtures.ts'
+import { createLead, eventsOf, insertAgent, inviteGuest } from '../../../test/fixtures.ts'
 import { useHarness } from '../../../test/harness.ts'
 
 const harness = useHarness()
@@ -30,17 +30,33 @@ describe('deactivating an agent', () => {
       const { data } = await scenario({ get: `/v1/leads/${id}?include_activity=true`, status: 200 })
       expect(data).toMatchObject({ assigned_agent: staying, updated_at: harness.clock.now().toISOString() })
       const { activity, ...lead } = data
-      expect(activity[0]).toMatchObject({ type: 'assignment', from: leaving, to: staying })
+      expect(activity[0]).toMatchObject({
+        type: 'assignment',
+        from: leaving,
+        to: staying,
+        reason: 'Moved abroad.',
+      })
       const told = (await eventsOf(harness, id)).filter(({ event }) => event === 'lead.assigned').at(-1)
       expect(told.data).toEqual({ ...lead, previous: { assigned_agent: leaving } })
     }
     const [told] = (await eventsOf(harness, leaving)).filter(({ event }) => event === 'agent.deactivated')
-    expect(told.data).toMatchObject({ status: 'inactive', previous: { status: 'active' } })
+    expect(told.data).toMatchObject({
+      status: 'inactive',
+      previous: { status: 'active' },
+      reason: 'Moved abroad.',
+    })
     await scenario({
       get: `/v1/agents/${staying}?include_stats=true`,
       status: 200,
       match: { stats: { active_leads: 1 } },
     })
+  })
+
+  it('needs no body, and its answer can be sent back', async () => {
+    const agent = await insertAgent(harness)
+    const { data } = await scenario({ post: `/v1/agents/${agent}/deactivate`, status: 200 })
+    expect(data).toMatchObject({ status: 'inactive', leads_reassigned: 0 })
+    await scenario({ put: `/v1/agents/${agent}`, body: data, status: 200 })
   })
 
   it('leaves the leads where nobody is named', async () => {
@@ -102,13 +118,16 @@ describe('the last active owner', () => {
     await scenario({ put: `/v1/agents/${ownerId}`, body: { role: 'admin' }, status: 409, error })
     await scenario({ put: `/v1/agents/${ownerId}`, body: { role: 'owner', name: 'Olivia' }, status: 200 })
     await insertAgent(harness, { role: 'owner', status: 'invited' })
+    // Active, but without an account: nobody who could sign in.
+    const neverCame = await insertAgent(harness, { role: 'owner' })
     await scenario({ post: `/v1/agents/${ownerId}/deactivate`, body: {}, status: 409, error, events: [] })
+    await scenario({ post: `/v1/agents/${neverCame}/deactivate`, status: 200 })
   })
 
   it('is still there when all owners leave at the same moment', async () => {
     const others = [
-      await insertAgent(harness, { role: 'owner' }),
-      await insertAgent(harness, { role: 'owner' }),
+      (await inviteGuest(harness, 'owner')).agentId,
+      (await inviteGuest(harness, 'owner')).agentId,
     ]
     const owners = [harness.tenant.ownerId, ...others]
     const answers = await Promise.all(

@@ -123,7 +123,10 @@ export const pipelineRoutes: Endpoint[] = [
         description: 'Another active agent, who gets all their leads.',
         example: 'agent_01k9x2t6w8y0a2c4e6g8j0m3p5',
       }),
-      reason: longText({ description: 'Why.', example: 'Left the company.' }),
+      reason: longText({
+        description: 'Why; told by `agent.deactivated` and kept in the activity of leads handed over.',
+        example: 'Left the company.',
+      }),
     }),
     success: {
       status: 200,
@@ -132,9 +135,7 @@ export const pipelineRoutes: Endpoint[] = [
     },
     errors: { NOT_FOUND: 'There is no such agent.', CONFLICT: 'This is the last active owner.' },
     handle: async ({ ctx, params, body }) => {
-      const { agent, leadsReassigned } = await inWorkspace(ctx, (tx) =>
-        deactivateAgent(tx, params.id!, body.reassign_leads_to),
-      )
+      const { agent, leadsReassigned } = await inWorkspace(ctx, (tx) => deactivateAgent(tx, params.id!, body))
       return ok({ ...agent.record, leads_reassigned: leadsReassigned }, agent.version)
     },
   }),

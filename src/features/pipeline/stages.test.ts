@@ -68,6 +68,42 @@ describe('changing a lead', () => {
     await scenario({ ...unassign, events: ['lead.updated'] })
   })
 
+  it('takes back what it was answered with, activity included', async () => {
+    const { id } = await createLead(harness)
+    const { data } = await scenario({ get: `/v1/leads/${id}?include_activity=true`, status: 200 })
+    await scenario({ put: `/v1/leads/${id}`, body: data, status: 200, events: [] })
+  })
+
+  it('keeps why a lost lead is lost for another reason', async () => {
+    const { id } = await createLead(harness)
+    await scenario({ post: `/v1/leads/${id}/lost`, body: { reason: 'other' }, status: 200 })
+    harness.clock.advance(1_000)
+    const body = { reason: 'price_too_high', notes: 'Told us so.' }
+    await scenario({ post: `/v1/leads/${id}/lost`, body, status: 200, events: ['lead.updated'] })
+    const { data } = await scenario({ get: `/v1/leads/${id}/activity`, status: 200 })
+    expect(data[0]).toMatchObject({ type: 'lost', from: 'other', to: 'price_too_high', ...body })
+  })
+
+  it.each(['9999-12-31T23:59:59-12:00', '0001-01-01T00:00:00+12:00'])(
+    'refuses %s, which is in no year that we know',
+    async (next_follow_up) => {
+      const { id } = await createLead(harness)
+      await scenario({
+        put: `/v1/leads/${id}`,
+        body: { next_follow_up },
+        status: 422,
+        wrong: ['next_follow_up'],
+      })
+    },
+  )
+
+  it('refuses a name of spaces', async () => {
+    const { id } = await createLead(harness)
+    await scenario({ put: `/v1/leads/${id}`, body: { name: ' \n ' }, status: 422, wrong: ['name'] })
+    const note = { content: ' \t' }
+    await scenario({ post: `/v1/leads/${id}/notes`, body: note, status: 422, wrong: ['content'] })
+  })
+
   it('checks only references that are new', async () => {
     const agent = await insertAgent(harness)
     const { unit } = await createStock(harness)
@@ -76,11 +112,15 @@ describe('changing a lead', () => {
     await scenario({ delete: `/v1/units/${unit.id}`, status: 204 })
     const body = { ...lead, name: 'Renamed' }
     await scenario({ put: `/v1/leads/${lead.id}`, body, status: 200, events: ['lead.updated'] })
+    const another = (await createStock(harness)).unit.id
+    const kept = { interested_properties: [unit.id, another] }
+    await scenario({ put: `/v1/leads/${lead.id}`, body: kept, status: 200, match: kept })
     const wrong = ['assigned_agent', 'interested_properties[1]']
     const other = await insertAgent(harness, { status: 'inactive' })
+    const unknown = 'unit_01k9x2r4t6v8y0a1c3e5g7j9m1'
     await scenario({
       put: `/v1/leads/${lead.id}`,
-      body: { assigned_agent: other, interested_properties: [(await createStock(harness)).unit.id, unit.id] },
+      body: { assigned_agent: other, interested_properties: [another, unknown, unit.id] },
       status: 422,
       wrong,
       events: [],

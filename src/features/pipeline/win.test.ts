@@ -227,4 +227,32 @@ describe('a lead that leaves the stage won', () => {
     await scenario({ get: `/v1/deals/${deal.id}`, status: 200, match: { status: 'closed' } })
     expect(await statusOf(unit.id)).toBe('sold')
   })
+
+  it('is told and kept each time, also when the lead stands at won', async () => {
+    const { unit } = await createStock(harness)
+    const { id } = await createLead(harness)
+    const body = { property_id: unit.id, deal_value: 10, notes: 'Second try.' }
+    await winLead(harness, id, body)
+    const { data: deals } = await scenario({ get: `/v1/deals?lead_id=${id}`, status: 200 })
+    await scenario({ post: `/v1/deals/${deals[0].id}/cancel`, status: 200 })
+    harness.clock.advance(1_000)
+    await scenario({ post: `/v1/leads/${id}/won`, body, status: 200 })
+    const { data: activity } = await scenario({ get: `/v1/leads/${id}/activity`, status: 200 })
+    expect(activity[0]).toMatchObject({ type: 'won', notes: 'Second try.' })
+    const told = (await eventsOf(harness, id)).filter(({ event }) => event === 'lead.won')
+    expect(told).toHaveLength(2)
+    expect(told[1].data).not.toHaveProperty('previous')
+  })
+
+  it('names the deal that sold the unit', async () => {
+    const { unit } = await createStock(harness)
+    const first = await createLead(harness)
+    const body = { property_id: unit.id, deal_value: 10 }
+    await winLead(harness, first.id, body)
+    const { data: deals } = await scenario({ get: `/v1/deals?lead_id=${first.id}`, status: 200 })
+    await scenario({ post: `/v1/deals/${deals[0].id}/close`, status: 200 })
+    const { id } = await createLead(harness)
+    const answer = await scenario({ post: `/v1/leads/${id}/won`, body, status: 409 })
+    expect(answer.text).toContain(deals[0].id)
+  })
 })

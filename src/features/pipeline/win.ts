@@ -1,12 +1,10 @@
-import { changeEvent } from '../../events/catalog.ts'
 import type { Versioned } from '../../events/change.ts'
-import { record } from '../../events/record.ts'
 import { type Tx, transaction } from '../../kernel/context.ts'
 import { conflict, invalidField } from '../../kernel/errors.ts'
 import { getAgent } from '../agents/service.ts'
-import { lockDealOfLead, openDeal, openDealOfUnit } from '../deals/service.ts'
+import { closedDealOfUnit, lockDealOfLead, openDeal, openDealOfUnit } from '../deals/service.ts'
 import type { Lead } from '../leads/schema.ts'
-import { changeLead, getLead } from '../leads/service.ts'
+import { changeLead, getLead, tellWonAgain } from '../leads/service.ts'
 import { findPropertyOf } from '../properties/service.ts'
 import { lockUnit } from '../units/service.ts'
 
@@ -52,8 +50,13 @@ export function winLead(tx: Tx, id: string, win: Win): Promise<Versioned<Lead>> 
 async function markWon(tx: Tx, lead: Versioned<Lead>, { notes }: Win): Promise<Versioned<Lead>> {
   if (lead.record.stage !== 'won')
     return changeLead(tx, lead.record.id, { patch: { stage: 'won' }, remarks: { notes } })
-  await record(tx, [changeEvent('lead.won', lead.record, {})])
+  await tellWonAgain(tx, lead.record, { notes })
   return lead
+}
+
+async function soldText(tx: Tx, unitId: string): Promise<string> {
+  const deal = await closedDealOfUnit(tx, unitId)
+  return deal ? `The unit is sold: its deal ${deal.record.id} is closed.` : 'The unit is sold.'
 }
 
 interface Sold {
@@ -73,6 +76,6 @@ async function whatIsSold(tx: Tx, id: string): Promise<Sold> {
   if (!unit) throw invalidField(field, 'does not name a property or unit of this workspace.')
   const deal = await openDealOfUnit(tx, id)
   if (deal) throw conflict(`The unit is reserved by the open deal ${deal.record.id}.`)
-  if (unit.status === 'sold') throw conflict('The unit is sold.')
+  if (unit.status === 'sold') throw conflict(await soldText(tx, id))
   return { propertyId: unit.property_id, unitId: unit.id, currency: unit.price.currency }
 }
