@@ -14,28 +14,39 @@ const mostRemembered = 5_000
 interface Known {
   figures: unknown
   at: number
-  refreshing: boolean
 }
 
 const known = new Map<string, Known>()
+
+/** What is being counted, and since when. */
+const counting = new Map<string, { since: number; figures: Promise<unknown> }>()
+// Whoever asks for what takes longer than this waits for the same answer: on a busy morning it would be counted
+// ten times at once. What takes less is counted for each, so that they see what they have just written.
+const longMs = 250
 
 export async function remembered(key: string, count: () => Promise<Counted<unknown>>): Promise<unknown> {
   const entry = known.get(key)
   const ageMs = entry ? performance.now() - entry.at : Number.POSITIVE_INFINITY
   if (!entry || ageMs > usableMs) return countAndKeep(key, count)
-  if (ageMs > freshMs && !entry.refreshing) {
-    entry.refreshing = true
-    countAndKeep(key, count).catch(() => known.delete(key))
-  }
+  // One at a time: what is counted already comes soon enough.
+  if (ageMs > freshMs && !counting.has(key)) countAndKeep(key, count).catch(() => known.delete(key))
   return entry.figures
 }
 
-async function countAndKeep(key: string, count: () => Promise<Counted<unknown>>): Promise<unknown> {
+function countAndKeep(key: string, count: () => Promise<Counted<unknown>>): Promise<unknown> {
+  const begun = counting.get(key)
+  if (begun && performance.now() - begun.since > longMs) return begun.figures
+  const mine = { since: performance.now(), figures: countNow(key, count) }
+  counting.set(key, mine)
+  return mine.figures.finally(() => counting.get(key) === mine && counting.delete(key))
+}
+
+async function countNow(key: string, count: () => Promise<Counted<unknown>>): Promise<unknown> {
   const { figures, rows } = await count()
   if (rows < manyRows) known.delete(key)
   else {
     if (known.size >= mostRemembered) known.clear()
-    known.set(key, { figures, at: performance.now(), refreshing: false })
+    known.set(key, { figures, at: performance.now() })
   }
   return figures
 }
