@@ -8,6 +8,7 @@ import { answering } from '../../test/receiver.ts'
 import { startWorker } from '../worker.ts'
 import { buildWorkerServer } from '../worker-server.ts'
 import { Canary } from './canary.ts'
+import { createDeliveryEngine } from './engine.ts'
 import { Hosts } from './hosts.ts'
 import { Bell } from './wake.ts'
 
@@ -80,6 +81,46 @@ describe('a worker', () => {
     expect(answer.json().checks.worker.ok).toBe(false)
     await worker.stop()
     await server.close()
+  })
+})
+
+describe('a claim', () => {
+  it('that waited too long for its turn is left to whoever takes it next', async () => {
+    const { promise: answer, resolve } = Promise.withResolvers<void>()
+    const tried: string[] = []
+    const courier = {
+      ...harness.courier,
+      deliver: async ({ event }: { event: { id: string } }) => {
+        tried.push(event.id)
+        await answer
+        const attempt = { response_code: 200, duration_ms: 1, error: null, response_body: '' }
+        return {
+          attempt: { ...attempt, timestamp: harness.clock.now().toISOString() },
+          result: 'delivered',
+          retryAfterMs: null,
+        }
+      },
+    } as never
+    const one = { ...limits, concurrencyPerHost: 1 }
+    const engine = createDeliveryEngine({ ...harness, log: silent, courier, limits: one })
+    await delivering.settle()
+    const { id } = await createWebhook(harness, 'https://hooks.example.com/slow')
+    await createProperty(harness)
+    await createProperty(harness)
+    await delivering.fanOut()
+    await engine.deliver()
+    expect(tried).toHaveLength(1)
+    const later = performance.now() + 3 * limits.timeoutMs + 10_000
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(later)
+    resolve()
+    await sleep(20)
+    clock.mockRestore()
+    await engine.drain()
+    expect(tried).toHaveLength(1)
+    const [left] = await harness.sql`
+      select count(*)::int as waiting from deliveries where webhook_id = ${id} and due_at is not null`
+    expect(left!.waiting).toBe(1)
+    await scenario({ delete: `/v1/webhooks/${id}`, status: 204 })
   })
 })
 
