@@ -3,7 +3,7 @@
  * a subscriber would get of it.
  *
  *   npm start                                   # in another terminal; prints the key once
- *   PLOTBASE_KEY=pb_live_… node examples/whole-sale.ts
+ *   PLOTBASE_KEY=pb_live_… npm run example
  *
  * PLOTBASE_URL is http://127.0.0.1:3000 unless given.
  */
