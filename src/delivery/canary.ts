@@ -10,13 +10,13 @@ export class Canary {
   #movedAt = performance.now()
   #waiting = false
 
-  /** Something was fanned out or tried. */
+  /** Something of what it watches was done. */
   moved(): void {
     this.#movedAt = performance.now()
   }
 
-  sees(depth: Depth): void {
-    this.#waiting = depth.oldestSeconds * 1_000 > patienceMs
+  sees(oldestSeconds: number): void {
+    this.#waiting = oldestSeconds * 1_000 > patienceMs
     if (!this.#waiting) this.moved()
   }
 
@@ -38,17 +38,30 @@ export async function measureDepth({ sql, clock }: { sql: Pool; clock: Clock }):
       (select min(created_at) from events where sequence is null) as oldest_event,
       (select min(due_at) from (select due_at from deliveries where due_at <= ${now} limit ${countedUpTo}) d) as oldest_due`
   const { events, due, later, oldest_event, oldest_due } = row!
-  const oldest = [oldest_event, oldest_due].filter((at) => at !== null).map((at) => Date.parse(at))
-  const oldestSeconds = Math.max(0, ...oldest.map((at) => (now.getTime() - at) / 1_000))
-  return { events, due, later, oldestSeconds }
+  const waited = (at: string | null) =>
+    at === null ? 0 : Math.max(0, (now.getTime() - Date.parse(at)) / 1_000)
+  return {
+    events,
+    due,
+    later,
+    oldestEventSeconds: waited(oldest_event),
+    oldestDueSeconds: waited(oldest_due),
+  }
+}
+
+/** One for each half of the way, or the one that goes on would cover for the other. */
+export interface Canaries {
+  fanOut: Canary
+  attempts: Canary
 }
 
 export async function watch(
   deps: { sql: Pool; clock: Clock },
   metrics: DeliveryMetrics,
-  canary: Canary,
+  canaries: Canaries,
 ): Promise<void> {
   const depth = await measureDepth(deps)
   metrics.depth(depth)
-  canary.sees(depth)
+  canaries.fanOut.sees(depth.oldestEventSeconds)
+  canaries.attempts.sees(depth.oldestDueSeconds)
 }

@@ -1,6 +1,6 @@
 import { Agent, errors } from 'undici'
 import type { Clock } from '../kernel/clock.ts'
-import type { Courier, Letter, Outcome } from '../kernel/courier.ts'
+import type { Attempt, Courier, Letter, Outcome } from '../kernel/courier.ts'
 import { Exchange } from './exchange.ts'
 import { type Fault, faultOf, refusalOf } from './fault.ts'
 import { type Resolve, resolveName } from './resolve.ts'
@@ -39,7 +39,7 @@ export function createCourier({
     bodyTimeout: 0,
   })
 
-  async function post(letter: Letter, now: Date): Promise<Exchange> {
+  async function post(letter: Letter, now: Date): Promise<{ exchange: Exchange; stale?: Exchange }> {
     const payload = payloadOf(letter)
     const { origin, pathname, search } = new URL(letter.url)
     const headers = {
@@ -51,8 +51,9 @@ export function createCourier({
       agent.dispatch({ origin, path: pathname + search, method: 'POST', headers, body: payload }, exchange)
     const startedAt = performance.now()
     const exchange = await once(timeoutMs, send)
-    if (!wasStale(exchange)) return exchange
-    return once(timeoutMs - (performance.now() - startedAt), send)
+    if (!wasStale(exchange, sizeOf(letter.url, headers, payload))) return { exchange }
+    const again = await once(timeoutMs - (performance.now() - startedAt), send)
+    return { exchange: again, stale: exchange }
   }
 
   return {
@@ -62,9 +63,10 @@ export function createCourier({
       const startedAt = performance.now()
       const { hostname } = new URL(letter.url)
       let exchange: Exchange
+      let stale: Exchange | undefined
       try {
         targets.requireOpen(hostname)
-        exchange = await post(letter, now)
+        ;({ exchange, stale } = await post(letter, now))
       } catch (error) {
         exchange = new Exchange(() => {})
         exchange.error = error as Error
@@ -78,6 +80,7 @@ export function createCourier({
           error: fault?.error ?? null,
           response_body: exchange.body,
         },
+        earlier: stale ? [staleAttempt(now)] : [],
         result: fault?.result ?? 'delivered',
         retryAfterMs: fault ? retryAfterMs(exchange, now) : null,
       }
@@ -102,11 +105,31 @@ async function once(timeoutMs: number, dispatch: (exchange: Exchange) => void): 
 
 /**
  * An idle connection that the receiver closed at the very moment we used it again: no fault of the
- * receiver, so the event does not have to wait for its next attempt.
+ * receiver, so the event does not have to wait for its next attempt. On a connection of its own, all
+ * that was written is this request.
  */
-function wasStale({ error, phase }: Exchange): boolean {
-  return phase === 'headers' && error instanceof errors.SocketError && (error.socket?.bytesRead ?? 0) > 0
+function wasStale({ error, phase }: Exchange, requestBytes: number): boolean {
+  if (phase !== 'headers' || !(error instanceof errors.SocketError)) return false
+  const { bytesRead = 0, bytesWritten = 0 } = error.socket ?? {}
+  return bytesRead > 0 && bytesWritten > requestBytes
 }
+
+/** The most that a request can take on the wire. */
+function sizeOf(url: string, headers: Record<string, string>, payload: string): number {
+  const lines = Object.entries(headers).reduce(
+    (sum, [name, value]) => sum + name.length + value.length + 4,
+    0,
+  )
+  return Buffer.byteLength(payload) + Buffer.byteLength(url) + lines + 128
+}
+
+const staleAttempt = (now: Date): Attempt => ({
+  timestamp: now.toISOString(),
+  response_code: null,
+  duration_ms: 0,
+  error: 'The connection was closed before the answer came; it was sent again at once.',
+  response_body: null,
+})
 
 function faultIn(exchange: Exchange, timeoutMs: number, hostname: string): Fault | undefined {
   const { error, phase, status } = exchange
@@ -119,6 +142,6 @@ function retryAfterMs({ status, headers }: Exchange, now: Date): Outcome['retryA
   const value = headers['retry-after']
   if ((status !== 429 && status !== 503) || !value) return null
   if (/^\d{1,9}$/.test(value)) return Number(value) * 1_000
-  const date = Date.parse(value)
+  const date = /^[A-Z][a-z]{2}, /.test(value) ? Date.parse(value) : Number.NaN
   return Number.isNaN(date) ? null : Math.max(0, date - now.getTime())
 }

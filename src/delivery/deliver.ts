@@ -2,12 +2,12 @@ import type { Logger } from 'pino'
 import { stoppedError } from '../features/webhooks/stop.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Secrets } from '../kernel/context.ts'
-import type { Courier } from '../kernel/courier.ts'
+import type { Courier, Outcome } from '../kernel/courier.ts'
 import type { Pool } from '../kernel/sql.ts'
 import type { Canary } from './canary.ts'
-import { Hosts } from './hosts.ts'
+import { Hosts, type Pace } from './hosts.ts'
 import type { DeliveryMetrics } from './metrics.ts'
-import { type Claimed, claimDue, type Result } from './queue.ts'
+import { type Claimed, claimDue, type Result, refreshed } from './queue.ts'
 import { Recorder } from './recorder.ts'
 import { afterFailure } from './schedule.ts'
 
@@ -36,6 +36,8 @@ export interface DelivererDeps {
 // attempt needs leaves the claim to expire.
 const leaseFor = (timeoutMs: number) => 3 * timeoutMs + 10_000
 const marginMs = 1_000
+// A claim that was taken so recently is tried as it is.
+const trustedMs = 250
 
 /** Tries what is due: takes claims as there is room for them, and has each attempt recorded. */
 export class Deliverer {
@@ -66,12 +68,13 @@ export class Deliverer {
     const claimed = await claimDue(sql, {
       now: clock.now(),
       most: room,
-      mostPerHost: 2 * limits.concurrencyPerHost,
-      busy: this.#hosts.busy,
+      usualRoom: this.#hosts.usualRoom,
+      rooms: this.#hosts.rooms(),
       leaseMs,
       newestFirst: this.#newestFirst,
     })
-    for (const one of claimed) this.#hosts.add(one.host, { claimed: one, leasedUntil: leasedAt + leaseMs })
+    for (const one of claimed)
+      this.#hosts.add(one.host, { claimed: one, leasedAt, leasedUntil: leasedAt + leaseMs })
   }
 
   /** Waits for what is under way; what was only claimed is left to others. */
@@ -81,21 +84,31 @@ export class Deliverer {
   }
 
   // What we cannot even try, such as a secret that no key opens, stays in the queue until somebody can.
-  async #tryOrLeave(held: Held): Promise<void> {
+  async #tryOrLeave(held: Held): Promise<Pace | undefined> {
     try {
-      await this.#try(held)
+      const claimed = await this.#stillStanding(held)
+      return claimed && (await this.#try(claimed))
     } catch (error) {
       this.#deps.log.error({ err: error, delivery: held.claimed.id }, 'could not try a delivery')
+      return undefined
     }
   }
 
-  async #try({ claimed, leasedUntil }: Held): Promise<void> {
-    const { clock, courier, limits, metrics, canary } = this.#deps
-    if (performance.now() + limits.timeoutMs + marginMs > leasedUntil) return
-    if (!claimed.active) return this.#recorder.add(unsent(claimed, stoppedError, clock.now()))
-    if (claimed.data === null)
-      return this.#recorder.add(unsent(claimed, 'The event is no longer kept.', clock.now()))
+  /** What waited for its turn is looked at again: its webhook may have been turned off or moved meanwhile. */
+  async #stillStanding({ claimed, leasedAt, leasedUntil }: Held): Promise<Claimed | undefined> {
+    const { sql, clock, limits } = this.#deps
+    const now = performance.now()
+    if (now + limits.timeoutMs + marginMs > leasedUntil) return undefined
+    return now - leasedAt < trustedMs ? claimed : refreshed(sql, claimed, clock.now())
+  }
 
+  async #try(claimed: Claimed): Promise<Pace | undefined> {
+    const { clock, courier, limits, metrics, canary } = this.#deps
+    const refusal = claimed.active ? claimed.data === null && forgottenError : stoppedError
+    if (refusal) {
+      this.#recorder.add(unsent(claimed, refusal, clock.now()))
+      return undefined
+    }
     if (claimed.status === null && claimed.step === 0)
       metrics.firstAttemptAfter(clock.now().getTime() - Date.parse(claimed.event_at!))
     const outcome = await courier.deliver({
@@ -108,25 +121,24 @@ export class Deliverer {
         name: claimed.event,
         at: claimed.event_at!,
         workspaceId: claimed.workspace_id,
-        data: claimed.data,
+        data: claimed.data!,
       },
     })
     metrics.attempted(outcome.result, outcome.attempt.duration_ms)
     canary.moved()
     const at = new Date(outcome.attempt.timestamp)
-    const { attempt } = outcome
-    const common = { claimed, attempt, at, error: attempt.error }
-    if (attempt.error === null)
-      return this.#recorder.add({
-        ...common,
-        delivered: true,
-        step: claimed.step + 1,
-        dueAt: null,
-        resumeAt: null,
-      })
+    const { attempt, earlier } = outcome
+    const common = { claimed, attempt, earlier, at, error: attempt.error }
+    const pace = paceOf(outcome)
+    if (attempt.error === null) {
+      const done = { delivered: true, step: claimed.step + 1, dueAt: null, resumeAt: null }
+      this.#recorder.add({ ...common, ...done })
+      return pace
+    }
     const standing = { step: claimed.step, resumeAt: claimed.resume_at ? new Date(claimed.resume_at) : null }
     const next = afterFailure(standing, clock.now(), outcome.retryAfterMs, limits.retryDelaysMs)
     this.#recorder.add({ ...common, delivered: false, ...next })
+    return pace
   }
 
   // Opening a sealed text costs as much as signing one, and a webhook has the same for months.
@@ -142,8 +154,17 @@ export class Deliverer {
 
 interface Held {
   claimed: Claimed
-  /** On this process's own clock. */
+  /** Both on this process's own clock. */
+  leasedAt: number
   leasedUntil: number
+}
+
+const forgottenError = 'The event is no longer kept.'
+const slowMs = 1_000
+
+function paceOf({ result, attempt }: Outcome): Pace {
+  if (result === 'timeout') return 'silent'
+  return attempt.duration_ms > slowMs ? 'slow' : 'quick'
 }
 
 const unsent = (claimed: Claimed, error: string, at: Date): Result => ({

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createWebhook, deliveriesOf, schedule, useDelivering } from '../../test/delivering.ts'
 import { createProperty } from '../../test/fixtures.ts'
 import { useHarness } from '../../test/harness.ts'
@@ -184,6 +184,29 @@ describe('an answer of 410', () => {
   })
 })
 
+describe('an answer from where the webhook led before', () => {
+  it('does not turn it off', async () => {
+    const { promise: moved, resolve } = Promise.withResolvers<void>()
+    const { webhook, receiver } = await subscribed((_request, response) => {
+      void moved.then(() => response.writeHead(410).end())
+    })
+    await createProperty(harness)
+    await delivering.fanOut()
+    await delivering.engine.deliver()
+    await vi.waitFor(() => expect(receiver.received).toHaveLength(1))
+    const other = await delivering.receiver()
+    await scenario({ put: `/v1/webhooks/${webhook.id}`, body: { url: other.url }, status: 200 })
+    resolve()
+    await delivering.settle()
+    await scenario({
+      get: `/v1/webhooks/${webhook.id}`,
+      status: 200,
+      match: { active: true, disabled_reason: null },
+    })
+    expect(await mails()).toEqual([])
+  })
+})
+
 describe('Retry-After', () => {
   it.each([429, 503])(
     'on %s brings the next attempt forward, and does not count against the five',
@@ -209,6 +232,7 @@ describe('Retry-After', () => {
     ['a date', 'in 60 s', 60_000],
     ['nothing', '0', 1_000],
     ['nonsense', 'soon', schedule[0]!],
+    ['before now', '-5', schedule[0]!],
   ])('that is %s', async (_what, value, expected) => {
     const date = new Date(harness.clock.now().getTime() + 60_000).toUTCString()
     const { webhook } = await subscribed(

@@ -9,7 +9,7 @@ import { startWorker } from '../worker.ts'
 import { buildWorkerServer } from '../worker-server.ts'
 import { Canary } from './canary.ts'
 import { createDeliveryEngine } from './engine.ts'
-import { Hosts } from './hosts.ts'
+import { Hosts, type Pace } from './hosts.ts'
 import { Bell } from './wake.ts'
 
 const harness = useHarness()
@@ -153,56 +153,102 @@ describe('metrics', () => {
   })
 })
 
-describe('the canary', () => {
-  const waiting = (oldestSeconds: number) => ({ due: 1, later: 0, events: 0, oldestSeconds })
+describe('the canaries', () => {
+  it('of events that go on do not cover for deliveries that do not', async () => {
+    const { id } = await createWebhook(harness, 'https://hooks.example.com/never-tried')
+    await createProperty(harness)
+    await delivering.fanOut()
+    harness.clock.advance(120_000)
+    await delivering.engine.watch()
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 60_001)
+    await createProperty(harness)
+    await delivering.engine.fanOut()
+    expect(delivering.engine.isMoving()).toBe(false)
+    clock.mockRestore()
+    await scenario({ delete: `/v1/webhooks/${id}`, status: 204 })
+    await delivering.engine.watch()
+    expect(delivering.engine.isMoving()).toBe(true)
+  })
+})
 
+describe('the canary', () => {
   it('sings unless something has waited a minute and nothing was done for as long', () => {
     const clock = vi.spyOn(performance, 'now').mockReturnValue(0)
     const canary = new Canary()
     const at = (ms: number) => clock.mockReturnValue(ms)
-    canary.sees(waiting(59))
+    canary.sees(59)
     at(1_000_000)
     expect(canary.isSinging()).toBe(true)
-    canary.sees(waiting(61))
+    canary.sees(61)
     expect(canary.isSinging()).toBe(false)
     canary.moved()
     expect(canary.isSinging()).toBe(true)
     at(1_060_001)
     expect(canary.isSinging()).toBe(false)
-    canary.sees(waiting(0))
+    canary.sees(0)
     expect(canary.isSinging()).toBe(true)
     clock.mockRestore()
   })
 })
 
 describe('hosts', () => {
-  it('have a share of their own, within the whole', async () => {
+  const opened = (perHost: number, most: number) => {
     const running: string[] = []
-    const ends = new Map<string, () => void>()
-    const hosts = new Hosts<string>(2, 3, (item) => {
+    const ends = new Map<string, (pace: Pace) => void>()
+    const hosts = new Hosts<string>(perHost, most, (item) => {
       running.push(item)
       return new Promise((resume) => ends.set(item, resume))
     })
-    for (const item of ['a1', 'a2', 'a3', 'b1', 'b2']) hosts.add(item[0]!, item)
-    expect(running).toEqual(['a1', 'a2', 'b1'])
-    expect(hosts.busy).toEqual(
-      new Map([
-        ['a', 3],
-        ['b', 2],
-      ]),
-    )
-    ends.get('b1')!()
-    await sleep(0)
-    expect(running).toEqual(['a1', 'a2', 'b1', 'b2'])
-    ends.get('a1')!()
-    await sleep(0)
-    expect(running.at(-1)).toBe('a3')
+    const end = async (item: string, pace: Pace = 'quick') => {
+      running.splice(running.indexOf(item), 1)
+      ends.get(item)!(pace)
+      await sleep(0)
+    }
+    const add = (...items: string[]) => {
+      for (const item of items) hosts.add(item[0]!, item)
+    }
+    return { hosts, running, end, add }
+  }
+
+  it('have a share of their own within the whole, which is small until they have answered', async () => {
+    const { hosts, running, end, add } = opened(4, 6)
+    add('a1', 'a2', 'a3', 'b1')
+    expect(running).toEqual(['a1', 'b1'])
+    expect(hosts.usualRoom).toBe(2)
+    await end('a1')
+    await end('b1')
+    add('a4', 'a5', 'a6', 'a7', 'b2', 'b3')
+    expect(running).toEqual(['a2', 'a3', 'a4', 'a5', 'b2', 'b3'])
+    expect(hosts.rooms()).toEqual(new Map([...[['a', 2] as const], ...[['b', 6] as const]]))
+    add('b4')
+    await end('a2')
+    expect(running.at(-1)).toBe('b4')
+  })
+
+  it('keep two places when they let attempts time out, until they answer again', async () => {
+    const { hosts, running, end, add } = opened(8, 100)
+    add('a0')
+    await end('a0')
+    add(...Array.from({ length: 16 }, (_, at) => `a${at + 1}`))
+    expect(running).toHaveLength(8)
+    for (const item of ['a1', 'a2', 'a3']) await end(item, 'silent')
+    expect(hosts.size).toBe(9)
+    expect(hosts.rooms()).toEqual(new Map([['a', 0]]))
+    for (const item of [...running]) await end(item, 'silent')
+    expect(running).toHaveLength(2)
+    await end(running[0]!)
+    add(...Array.from({ length: 16 }, (_, at) => `a${at + 100}`))
+    expect(running).toHaveLength(8)
+  })
+
+  it('start nothing more when they are drained', async () => {
+    const { hosts, running, end, add } = opened(1, 1)
+    add('a1', 'a2')
     const drained = hosts.drain()
-    hosts.add('c', 'c1')
-    for (const item of ['a2', 'a3', 'b2']) ends.get(item)!()
+    add('c1')
+    await end('a1')
     await drained
-    expect(running).not.toContain('c1')
-    expect(hosts.busy.size).toBe(0)
+    expect(running).toEqual([])
   })
 })
 

@@ -22,27 +22,27 @@ export interface DeliveryEngine {
 
 export function createDeliveryEngine(deps: Omit<DelivererDeps, 'metrics' | 'canary'>): DeliveryEngine {
   const metrics = createDeliveryMetrics()
-  const canary = new Canary()
+  const canaries = { fanOut: new Canary(), attempts: new Canary() }
   const bells = { fanOut: new Bell(), deliver: new Bell() }
-  const deliverer = new Deliverer({ ...deps, metrics, canary }, bells.deliver.ring)
+  const deliverer = new Deliverer({ ...deps, metrics, canary: canaries.attempts }, bells.deliver.ring)
   return {
     bells,
     registry: metrics.registry,
     async fanOut() {
       const numbered = await fanOut(deps)
       if (numbered === 0) return
-      canary.moved()
+      canaries.fanOut.moved()
       bells.deliver.ring()
       if (numbered === fanOutBatch) bells.fanOut.ring()
     },
     deliver: () => deliverer.claim(),
-    watch: () => watch(deps, metrics, canary),
+    watch: () => watch(deps, metrics, canaries),
     forgetOld: () => forgetOldEvents(deps),
     wake() {
       bells.fanOut.ring()
       bells.deliver.ring()
     },
-    isMoving: () => canary.isSinging(),
+    isMoving: () => canaries.fanOut.isSinging() && canaries.attempts.isSinging(),
     drain: () => deliverer.drain(),
   }
 }

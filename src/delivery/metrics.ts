@@ -7,8 +7,9 @@ export interface Depth {
   later: number
   /** Events that have not been fanned out. */
   events: number
-  /** How long the oldest of what is due has waited. */
-  oldestSeconds: number
+  /** How long the oldest event, and the oldest of the deliveries that are due, has waited. */
+  oldestEventSeconds: number
+  oldestDueSeconds: number
 }
 
 /** What an operator graphs of the deliveries. */
@@ -62,7 +63,7 @@ export function createDeliveryMetrics(): DeliveryMetrics {
       queue.set({ kind: 'event' }, depth.events)
       queue.set({ kind: 'due' }, depth.due)
       queue.set({ kind: 'later' }, depth.later)
-      oldest.set(depth.oldestSeconds)
+      oldest.set(Math.max(depth.oldestEventSeconds, depth.oldestDueSeconds))
     },
   }
 }

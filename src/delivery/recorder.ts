@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import { disableWebhook } from '../features/webhooks/stop.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Secrets } from '../kernel/context.ts'
-import type { Pool } from '../kernel/sql.ts'
+import { begin, type Pool } from '../kernel/sql.ts'
 import { type Result, recordResults } from './queue.ts'
 
 interface RecorderDeps {
@@ -77,28 +77,33 @@ export class Recorder {
 
 async function writeResults(deps: RecorderDeps, results: Result[]): Promise<void> {
   const { sql, secrets, clock } = deps
-  const disabling = reasonsToDisable(results)
-  if (disabling.size === 0) return recordResults(sql, results)
-  await sql.begin(async (tx) => {
-    await recordResults(tx, results)
-    for (const { key, reason } of disabling.values())
-      await disableWebhook({ sql: tx, secrets, now: clock.now() }, key, reason)
+  if (results.every((result) => !endsWebhook(result))) {
+    await recordResults(sql, results)
+    return
+  }
+  await begin(sql, async (tx) => {
+    const recorded = await recordResults(tx, results)
+    for (const { target, reason } of reasonsToDisable(recorded))
+      await disableWebhook({ sql: tx, secrets, now: clock.now() }, target, reason)
   })
 }
 
+const endsWebhook = ({ delivered, attempt, dueAt }: Result) =>
+  !delivered && attempt !== null && (dueAt === null || isGone(attempt))
+
 /** One reason per webhook, in the order of their ids, as everywhere where several are locked. */
-function reasonsToDisable(results: Result[]) {
-  const found = results
-    .filter(({ delivered, attempt, dueAt }) => !delivered && attempt && (dueAt === null || isGone(attempt)))
+function reasonsToDisable(recorded: Set<Result>) {
+  const found = [...recorded]
+    .filter(endsWebhook)
     .map(({ claimed, attempt }) => ({
       id: `${claimed.workspace_id} ${claimed.webhook_id}`,
-      key: { workspaceId: claimed.workspace_id, webhookId: claimed.webhook_id },
+      target: { workspaceId: claimed.workspace_id, webhookId: claimed.webhook_id, url: claimed.url },
       reason: isGone(attempt!)
         ? 'the receiver answered 410, which means that it is gone for good.'
         : `all attempts to deliver ${claimed.id} failed, the last with: ${attempt!.error}`,
     }))
     .sort((a, b) => (a.id < b.id ? -1 : 1))
-  return new Map(found.map((each) => [each.id, each]))
+  return new Map(found.map((each) => [each.id, each])).values()
 }
 
 const isGone = ({ response_code }: { response_code: number | null }) => response_code === 410

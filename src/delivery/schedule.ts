@@ -29,10 +29,9 @@ export function afterFailure(
   const delayMs = delaysMs[step]
   if (delayMs === undefined) return { step: step + 1, dueAt: null, resumeAt: null }
   const scheduled = new Date(now.getTime() + delayMs)
-  if (retryAfterMs === null || retryAfterMs >= delayMs)
-    return { step: step + 1, dueAt: scheduled, resumeAt: null }
-  const sooner = new Date(now.getTime() + Math.min(delayMs, Math.max(retryAfterMs, leastRetryAfterMs)))
-  return { step: step + 1, dueAt: sooner, resumeAt: scheduled }
+  const sooner = retryAfterMs === null ? delayMs : Math.max(retryAfterMs, leastRetryAfterMs)
+  if (sooner >= delayMs) return { step: step + 1, dueAt: scheduled, resumeAt: null }
+  return { step: step + 1, dueAt: new Date(now.getTime() + sooner), resumeAt: scheduled }
 }
 
 const later = (a: Date, b: Date) => (a > b ? a : b)

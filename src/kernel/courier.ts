@@ -29,6 +29,8 @@ export interface Attempt {
 
 export interface Outcome {
   attempt: Attempt
+  /** A try before it, on a connection that turned out to be closed. */
+  earlier: Attempt[]
   /** What became of it in one word, for metrics. */
   result: string
   /** How long the receiver asked us to wait. */

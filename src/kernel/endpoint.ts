@@ -33,6 +33,8 @@ export interface Endpoint {
   body: BodySpec | undefined
   /** Takes the place of a JSON body. */
   upload?: UploadSpec
+  /** Somebody else's server is waited for: no connection to the database may be held meanwhile. */
+  waitsForOthers?: boolean
   success: Success
   /** The errors of this operation, besides those that every operation can have. */
   errors: Partial<Record<ErrorCode, string>>

@@ -8,7 +8,7 @@ const emailShape = /^[^\s@"(),:;<>[\\\]]+@[^\s@.,]+(\.[^\s@.,]+)+$/u
 export const isEmail = (value: string) => isText(value) && emailShape.test(value) && !value.includes('..')
 
 export function isHttpUrl(value: string): boolean {
-  if (!isText(value) || !/^https?:\/\//i.test(value) || /\s/.test(value)) return false
+  if (!isText(value) || !/^https?:\/\/[^/\\?#]/i.test(value) || /\s/.test(value)) return false
   return URL.canParse(value)
 }
 

@@ -9,7 +9,7 @@ import type { Answer, Call, Endpoint, FileAnswer } from './endpoint.ts'
 import { envelope, errorAnswer, pickFields } from './envelope.ts'
 import { type ApiError, invalid, type Problem } from './errors.ts'
 import { etagOf, isUnchanged } from './etag.ts'
-import { once, readIdempotencyKey } from './idempotency.ts'
+import { once, onceApart, readIdempotencyKey } from './idempotency.ts'
 import type { Admit } from './limits/admit.ts'
 import { endpointWindowOf } from './limits/plans.ts'
 import { parseQuery } from './query.ts'
@@ -159,7 +159,8 @@ async function perform(endpoint: Endpoint, request: FastifyRequest, ctx: Context
   if (endpoint.scopes === 'none') return run(ctx)
   const idempotent = readIdempotencyKey(request.headers['idempotency-key'], request)
   if (!idempotent) return run(ctx)
-  return once(ctx, idempotent, run, (error: ApiError) => errorAnswer(error))
+  const runOnce = endpoint.waitsForOthers ? onceApart : once
+  return runOnce(ctx, idempotent, run, (error: ApiError) => errorAnswer(error))
 }
 
 function shaped(answer: Answer, { query }: Call): Answer {

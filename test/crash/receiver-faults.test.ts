@@ -15,14 +15,14 @@ afterAll(() => {
 })
 
 /** What becomes of an event for this URL, and that it comes back by the schedule. */
-async function attemptTo(url: string) {
+async function attemptTo(url: string, tries = 1) {
   await harness.sql`update webhooks set active = false`
   const { id } = await createWebhook(harness, url)
   await createProperty(harness)
   const startedAt = performance.now()
   await delivering.settle()
   const [delivery] = await deliveriesOf(harness, id)
-  expect(delivery.attempts).toHaveLength(1)
+  expect(delivery.attempts).toHaveLength(tries)
   return { ...delivery, webhookId: id, tookMs: performance.now() - startedAt }
 }
 
@@ -81,8 +81,29 @@ describe('a connection', () => {
       })
     })
     expect(await attemptTo(url)).toMatchObject({ status: 'delivered' })
-    expect(await attemptTo(url)).toMatchObject({ status: 'delivered', attempts: [{}] })
+    expect(await attemptTo(url, 2)).toMatchObject({
+      status: 'delivered',
+      attempts: [
+        { response_code: null, error: expect.stringContaining('sent again') },
+        { response_code: 200 },
+      ],
+    })
     expect(connections).toBe(2)
+  })
+
+  it.each([
+    ['half a header', 'HTTP/1.1 200 OK\r\ncontent-'],
+    ['a first word', 'HTTP/1.1 103 Early Hints\r\n\r\n'],
+  ])('that is new and closed after %s is not made again', async (_what, bytes) => {
+    let requests = 0
+    const url = await rawServer((socket) =>
+      socket.once('data', () => {
+        requests++
+        socket.end(bytes)
+      }),
+    )
+    expect(await attemptTo(url)).toMatchObject({ status: 'failed', attempts: [{ response_code: null }] })
+    expect(requests).toBe(1)
   })
 
   it('whose name does not resolve', async () => {

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it, vi } from 'vitest'
 import { createWebhook, deliveriesOf, schedule, useDelivering } from '../../../test/delivering.ts'
 import { createProperty } from '../../../test/fixtures.ts'
 import { useHarness } from '../../../test/harness.ts'
@@ -139,6 +140,37 @@ describe('deliveries', () => {
   })
 })
 
+describe('deliveries that wait for their turn at a slow receiver', () => {
+  const changes = {
+    moved: (id: string, url: string) => scenario({ put: `/v1/webhooks/${id}`, body: { url }, status: 200 }),
+    'turned off': (id: string) =>
+      scenario({ put: `/v1/webhooks/${id}`, body: { active: false }, status: 200 }),
+    deleted: (id: string) => scenario({ delete: `/v1/webhooks/${id}`, status: 204 }),
+  }
+
+  it.each([
+    ['moved', 2],
+    ['turned off', 0],
+    ['deleted', 0],
+  ] as const)('are not sent there once the webhook was %s', async (change, elsewhere) => {
+    const { promise: changed, resolve } = Promise.withResolvers<void>()
+    const { webhook, receiver } = await subscribed((_request, response) => {
+      void changed.then(() => response.writeHead(200).end())
+    })
+    const other = await delivering.receiver()
+    for (let number = 0; number < 4; number++) await createProperty(harness)
+    await delivering.fanOut()
+    await delivering.engine.deliver()
+    await vi.waitFor(() => expect(receiver.received).toHaveLength(2))
+    await changes[change](webhook.id, other.url)
+    await sleep(300)
+    resolve()
+    await delivering.settle()
+    expect(receiver.received).toHaveLength(2)
+    expect(other.received).toHaveLength(elsewhere)
+  })
+})
+
 describe('retry', () => {
   it('sends a failed delivery again at once', async () => {
     const { webhook, receiver } = await subscribed(answering(500))
@@ -239,6 +271,33 @@ describe('a test', () => {
       },
     })
     await scenario({ get: '/v1/events?event=webhook.test', status: 422, wrong: ['event'] })
+  })
+
+  it('with an Idempotency-Key is sent once, and holds no connection to the database while it waits', async () => {
+    const { promise: answer, resolve } = Promise.withResolvers<void>()
+    const { webhook, receiver } = await subscribed((_request, response) => {
+      void answer.then(() => response.writeHead(200).end())
+    })
+    const test = { post: `/v1/webhooks/${webhook.id}/test`, headers: { 'idempotency-key': 'test-1' } }
+    const first = scenario({ ...test, status: 200 })
+    await vi.waitFor(() => expect(receiver.received).toHaveLength(1))
+    const open = await harness.sql`
+      select pid from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'`
+    expect(open).toEqual([])
+    await scenario({ ...test, status: 409, error: { code: 'CONFLICT' } })
+    resolve()
+    const { text } = await first
+    const again = await scenario({ ...test, status: 200 })
+    expect(again.text).toBe(text)
+    expect(again.headers['idempotent-replayed']).toBe('true')
+    const other = { post: '/v1/webhooks', headers: test.headers, body: { url: receiver.url, events: ['*'] } }
+    await scenario({ ...other, status: 422 })
+    expect(receiver.received).toHaveLength(1)
+    await scenario({
+      post: '/v1/webhooks/webhook_01k9x2r4t6v8y0a1c3e5g7j9m1/test',
+      headers: { 'idempotency-key': 'test-2' },
+      status: 404,
+    })
   })
 
   it('that fails is never retried and never turns the webhook off, whatever the answer', async () => {

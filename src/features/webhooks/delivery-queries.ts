@@ -66,7 +66,7 @@ export async function requeue(
 export async function insertTest(
   { sql, workspaceId, now }: Tx,
   delivery: { id: string; webhookId: string; eventId: string },
-  { attempt }: Outcome,
+  { attempt, earlier }: Outcome,
 ): Promise<boolean> {
   const delivered = attempt.error === null
   const row = {
@@ -79,7 +79,7 @@ export async function insertTest(
     response_code: attempt.response_code,
     error: attempt.error,
     timestamp: attempt.timestamp,
-    attempts: [attempt],
+    attempts: [...earlier, attempt],
     created_at: now,
   }
   const rows = await sql`

@@ -18,6 +18,7 @@ export const deliveryRoutes: Endpoint[] = [
     operationId: 'testWebhook',
     tag,
     summary: 'Send a test event',
+    waitsForOthers: true,
     description:
       'Sends `webhook.test` at once, to inactive webhooks too, and answers with what the receiver did. A test is listed and counted, is never retried and never turns a webhook off.',
     scopes,

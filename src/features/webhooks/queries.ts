@@ -29,9 +29,17 @@ export async function insertWebhook(
   record: Webhook,
   sealedSecret: string,
 ): Promise<void> {
-  const row = { workspace_id: workspaceId, ...Webhook.toRow(record), sealed_secret: sealedSecret }
+  const row = {
+    workspace_id: workspaceId,
+    ...Webhook.toRow(record),
+    host: hostOf(record.url),
+    sealed_secret: sealedSecret,
+  }
   await sql`insert into webhooks ${sql(row as never)}`
 }
+
+/** Receivers are told apart by it: `http://127.1/a` and `https://127.0.0.1./b` are one. */
+export const hostOf = (url: string): string => new URL(url).host.replace(/\.(?=:|$)/, '')
 
 export async function deleteWebhook({ sql, workspaceId }: Tx, id: string): Promise<boolean> {
   const rows = await sql`delete from webhooks where workspace_id = ${workspaceId} and id = ${id} returning 1`

@@ -3,7 +3,7 @@ import { updateRecord, type Versioned } from '../../events/change.ts'
 import { type Tx, transaction } from '../../kernel/context.ts'
 import { invalid, invalidField, notFound } from '../../kernel/errors.ts'
 import { isId } from '../../kernel/ids.ts'
-import { deleteWebhook, findSecrets, findWebhook, insertWebhook, replaceSecret } from './queries.ts'
+import { deleteWebhook, findSecrets, findWebhook, hostOf, insertWebhook, replaceSecret } from './queries.ts'
 import { Webhook, type WebhookCreate, type WebhookUpdate } from './schema.ts'
 import { stopDeliveries } from './stop.ts'
 
@@ -54,6 +54,7 @@ export async function updateWebhook(
       defaults: tx.viewer.workspace,
       events: () => [],
       // Turned on again, it starts with a clean sheet.
+      accompany: (after) => ({ hidden: { host: hostOf(after.url) } }),
       settle: (after) => (after.active ? { ...after, disabled_reason: null, disabled_at: null } : after),
     })
     if (updated.record.active) return updated
@@ -63,7 +64,7 @@ export async function updateWebhook(
 }
 
 export async function removeWebhook(tx: Tx, id: string): Promise<void> {
-  const removed = isId('webhook', id) && (await deleteWebhook(tx, id))
+  const removed = isId('webhook', id) && (await transaction(tx, (tx) => deleteWebhook(tx, id)))
   if (!removed) throw notFound('webhook')
 }
 

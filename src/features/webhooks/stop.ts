@@ -40,10 +40,10 @@ export async function stopDeliveries(
     from untried where workspace_id = ${workspaceId} and id = ${webhookId} and number > 0`
 }
 
-/** Turns a webhook off for good reason, and tells the owners once. */
+/** Turns a webhook off for good reason, and tells the owners once. Not if it leads somewhere else by now. */
 export async function disableWebhook(
   tx: { sql: Sql; secrets: Secrets; now: Date },
-  key: WebhookKey,
+  { url, ...key }: WebhookKey & { url: string },
   reason: string,
 ): Promise<boolean> {
   const { sql, now } = tx
@@ -51,11 +51,11 @@ export async function disableWebhook(
   const [disabled] = await sql`
     update webhooks set active = false, disabled_reason = ${reason}, disabled_at = ${now}, updated_at = ${now},
       version = version + 1
-    where workspace_id = ${workspaceId} and id = ${webhookId} and active
-    returning url`
+    where workspace_id = ${workspaceId} and id = ${webhookId} and active and url = ${url}
+    returning 1`
   if (!disabled) return false
   await stopDeliveries(tx, key, now)
-  const message = `Your webhook ${webhookId} to ${disabled.url} was turned off: ${reason}`
+  const message = `Your webhook ${webhookId} to ${url} was turned off: ${reason}`
   await addNotice(sql, { workspaceId, kind: 'webhook_disabled', message, resourceId: webhookId }, now)
   for (const owner of await ownersOf(sql, workspaceId)) {
     await queueMail(tx, {

@@ -75,6 +75,7 @@ describe('a webhook', () => {
     ['an event twice', { url, events: ['unit.sold', 'unit.sold'] }, ['events']],
     ['a relative URL', { url: '/hook', events: ['*'] }, ['url']],
     ['a URL of another kind', { url: 'ftp://example.com', events: ['*'] }, ['url']],
+    ['a URL without a host', { url: 'http:///example.com/x', events: ['*'] }, ['url']],
     ['a URL with a password', { url: 'https://me:secret@example.com', events: ['*'] }, ['url']],
     ['a URL that is too long', { url: `https://example.com/${'a'.repeat(2_048)}`, events: ['*'] }, ['url']],
     ['a short secret', { url, events: ['*'], secret: 'fifteen letters' }, ['secret']],
@@ -88,6 +89,22 @@ describe('a webhook', () => {
     await scenario({ post: '/v1/webhooks', body, status: 422, wrong })
     const [after] = await harness.sql`select count(*) from webhooks`
     expect(after).toEqual(before)
+  })
+
+  it.each([
+    'http://127.0.0.1:8080/a',
+    'http://127.1:8080/b',
+    'http://2130706433:8080',
+    'http://0x7f.1:8080?c',
+    'http://0177.0.0.1:8080\\\\d',
+    'http://127.0.0.1.:8080/e',
+  ])('to %s counts towards the same receiver', async (url) => {
+    const { data } = await scenario({ post: '/v1/webhooks', body: { url, events: ['*'] }, status: 201 })
+    const hosts = () => harness.sql`select host from webhooks where id = ${data.id}`
+    expect(await hosts()).toEqual([{ host: '127.0.0.1:8080' }])
+    const body = { url: 'https://Hooks.Example.com./x' }
+    await scenario({ put: `/v1/webhooks/${data.id}`, body, status: 200 })
+    expect(await hosts()).toEqual([{ host: 'hooks.example.com' }])
   })
 
   it('takes a secret of 16 to 256 characters', async () => {
