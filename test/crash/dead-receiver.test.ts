@@ -7,16 +7,18 @@ import { Cluster, insertEvents, percentile, until } from './cluster.ts'
 const harness = useHarness()
 const cluster = new Cluster(harness, { WEBHOOK_RETRY_DELAYS: '5m,30m,2h,24h', WEBHOOK_TIMEOUT: '5s' })
 const receivers: Receiver[] = []
+const silent: Receiver[] = []
 let dead: Receiver
 beforeAll(async () => {
   await cluster.open()
   for (let number = 0; number < 100; number++) receivers.push(await Receiver.open())
-  // It takes every request and never answers.
-  dead = await Receiver.open(() => {})
+  // They take every request and never answer.
+  for (let number = 0; number < 20; number++) silent.push(await Receiver.open(() => {}))
+  dead = silent[0]!
 })
 afterAll(async () => {
   await cluster.close()
-  for (const receiver of [...receivers, dead]) await receiver.close()
+  for (const receiver of [...receivers, ...silent]) await receiver.close()
 })
 
 /** The 95th percentile of the time from the commit of an event to its arrival. */
@@ -60,3 +62,17 @@ it('one dead receiver among a hundred healthy ones does not delay them', async (
   expect(dead.received.length).toBeGreaterThan(0)
   expect(best.beside).toBeLessThan(best.alone * 1.25)
 }, 120_000)
+
+it('twenty dead receivers with a backlog leave room for the healthy ones', async () => {
+  const api = await cluster.serve()
+  const deadIds: string[] = []
+  for (const { url } of silent) deadIds.push(await cluster.subscribe(url))
+  await cluster.end(api, 'SIGTERM')
+  await harness.sql`update webhooks set active = id = any(${deadIds})`
+  await insertEvents(harness, 100)
+  await harness.sql`notify plotbase_work`
+  await until('every dead receiver asked', () => silent.every(({ received }) => received.length > 0), 60_000)
+  await harness.sql`update webhooks set active = true`
+  // Were all places taken, the healthy ones would wait for attempts that time out after five seconds.
+  expect(await latencyMs(3)).toBeLessThan(5_000)
+}, 180_000)
