@@ -62,15 +62,16 @@ const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
 
 function beginCsv(target: Target, order: ImportOrder, { head, size, lines }: ReceivedFile): Beginning {
   if (size === 0 || lines === 0) throw invalidField('file', 'is empty.')
-  if (/^(\xff\xfe|\xfe\xff)/.test(head.toString('latin1', 0, 2)) || head.includes(0)) {
-    throw invalidField('file', 'is not UTF-8 text; save it as CSV in UTF-8.')
-  }
+  const isUtf16 = /^(\xff\xfe|\xfe\xff)/.test(head.toString('latin1', 0, 2))
+  if (isUtf16) throw notUtf8()
   const from = { offset: head.indexOf(byteOrderMark) === 0 ? 3 : 0, line: 1 }
   const text = head.subarray(from.offset)
   const separator = separatorOf(text.toString('utf8'))
   const reader = new CsvReader(separator, from)
   const isWhole = head.length === size
   const [first] = [...reader.push(text), ...(isWhole ? reader.end() : [])]
+  // UTF-16 without a mark. A NUL further down is the problem of its row.
+  if (first?.cells.some((cell) => cell?.includes('\0'))) throw notUtf8()
   if (!first || first.broken)
     throw invalidField(
       'file',
@@ -81,6 +82,8 @@ function beginCsv(target: Target, order: ImportOrder, { head, size, lines }: Rec
   if (plan.problems.length > 0) throw invalid(plan.problems)
   return { columns, ignored: plan.ignored, work: { fields: plan.fields, separator, next: first.end } }
 }
+
+const notUtf8 = () => invalidField('file', 'is not UTF-8 text; save it as CSV in UTF-8.')
 
 function beginXml(target: Target): Beginning {
   const fields = [...settable(target).keys()]
