@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { createProperty, createUnit, eventsOf } from '../../../test/fixtures.ts'
 import { useHarness } from '../../../test/harness.ts'
 import { errorsOf, importFile } from '../../../test/importing.ts'
+import { newId } from '../../kernel/ids.ts'
 
 const harness = useHarness()
 const { scenario } = harness
@@ -100,6 +101,35 @@ describe('rows about records that are there', () => {
     expect(await importFile(harness, { as, post: '/v1/units/import', file })).toMatchObject({ created: 1 })
   })
 
+  it('are others when they say so, whatever they have in common', async () => {
+    const [one, another] = [newId('unit', harness.clock.now()), newId('unit', harness.clock.now())]
+    const ids = lines(
+      'id,name,property,unit_number,price',
+      `${one},Same number,MARINA,S-1,1`,
+      `${another},Same number,MARINA,S-1,2`,
+    )
+    expect(await importFile(harness, { post: '/v1/units/import', file: ids })).toMatchObject({ created: 2 })
+    expect(await importFile(harness, { post: '/v1/units/import', file: ids })).toMatchObject({ skipped: 2 })
+    const named = lines('external_id,name,email', 'S-1,One,same@example.com', 'S-2,Two,same@example.com')
+    const leads = { post: '/v1/leads/import?on_duplicate=update', file: named }
+    expect(await importFile(harness, leads)).toMatchObject({ created: 2 })
+    expect(await importFile(harness, leads)).toMatchObject({ skipped: 2 })
+  })
+
+  it('are recognised by what they have in common with one that was there before', async () => {
+    await createUnit(harness, propertyId, { unit_number: 'C-1', external_id: 'C-A' })
+    await createUnit(harness, propertyId, { unit_number: 'C-2' })
+    const file = lines(
+      'id,external_id,name,property,unit_number,price',
+      `${newId('unit', harness.clock.now())},,By number,MARINA,C-1,1`,
+      ',C-B,Another,MARINA,C-1,1',
+      ',C-C,By number,MARINA,C-2,1',
+    )
+    const done = await importFile(harness, { post: '/v1/units/import', file })
+    expect(done).toMatchObject({ created: 1, skipped: 2 })
+    expect(await unitsNamed('Another')).toHaveLength(1)
+  })
+
   it('are refused alone when they would take the id of another', async () => {
     const { id } = await createUnit(harness, propertyId, { visibility: 'private' })
     const as = await harness.createKey(harness.tenant.production, ['write:properties'])
@@ -109,17 +139,5 @@ describe('rows about records that are there', () => {
     expect(await errorsOf(harness, done.id)).toEqual([
       { row: 1, line: 2, column: 'id', message: 'is already taken by another record.' },
     ])
-  })
-})
-
-describe('a dry run', () => {
-  it('reports the same and writes nothing', async () => {
-    const file = lines('name,property,price', 'Dry,MARINA,1', 'Dry,NOWHERE,1', ',MARINA,1')
-    const before = await harness.sql`select count(*)::int as n from events`
-    const done = await importFile(harness, { post: '/v1/units/import?dry_run=true', file })
-    expect(done).toMatchObject({ dry_run: true, status: 'completed', created: 1, failed: 2 })
-    expect(await unitsNamed('Dry')).toHaveLength(0)
-    expect(await harness.sql`select count(*)::int as n from events`).toEqual(before)
-    expect(await errorsOf(harness, done.id)).toHaveLength(2)
   })
 })

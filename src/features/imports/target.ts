@@ -32,7 +32,12 @@ export interface Target {
   /** Columns of a file that are no fields of the resource; read into `restored`. */
   extras?: Column[]
   /** Besides id and external id, what tells that a row is about a record which is there already. */
-  sameWhen?: { fields: string[]; anyCase?: boolean }
+  sameWhen?: {
+    fields: string[]
+    anyCase?: boolean
+    /** Even where their ids differ: whoever moves in is a member already, under the id they have here. */
+    whateverId?: boolean
+  }
   /** Fields that name other records, and what kind of record. */
   references: Record<string, ReferredKind[]>
   /** Which records the importer may see; all where left out. */

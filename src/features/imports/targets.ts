@@ -72,7 +72,7 @@ const agents: Target = {
   scope: 'write:agents',
   onDuplicate: 'skip',
   restores: [...dated, 'status'],
-  sameWhen: { fields: ['email'], anyCase: true },
+  sameWhen: { fields: ['email'], anyCase: true, whateverId: true },
   references: { team_id: [teamKind] },
   // Whoever is not inactive has to accept an invitation here, wherever they were active before.
   complete: (tx, body, { status, ...restored }) => {
@@ -102,7 +102,7 @@ const teams: Target = {
   scope: 'write:agents',
   onDuplicate: 'skip',
   restores: dated,
-  sameWhen: { fields: ['name'], anyCase: true },
+  sameWhen: { fields: ['name'], anyCase: true, whateverId: true },
   references: {},
   complete: (tx, body, restored) => completed(newTeam(tx, body as TeamCreate), restored),
   batch: teamBatch as never,
