@@ -3,12 +3,9 @@ import type { Leaf } from '../../kernel/fields.ts'
 
 /** The value of a cell; undefined where it says nothing. What cannot be a value stays text, for validation to name. */
 export function cellValue(cell: Cell, leaf: Leaf): unknown {
-  if (cell === null) return undefined
-  const { schema } = leaf
-  const type = [schema.type].flat()[0]
-  // Programs that quote every cell mean nothing by an empty one; only free text can be empty and be meant.
-  const mayBeEmpty = type === 'string' && schema.format === 'text' && schema.minLength === undefined
-  if (cell === '') return mayBeEmpty ? '' : undefined
+  // Programs that quote every cell mean nothing by an empty one.
+  if (cell === null || cell === '') return undefined
+  const type = [leaf.schema.type].flat()[0]
   if (type === 'string') return stringOf(cell, leaf)
   if (type === 'array') return splitItems(undefused(cell))
   const text = cell.trim()

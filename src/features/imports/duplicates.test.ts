@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { createProperty, createUnit, eventsOf } from '../../../test/fixtures.ts'
+import { createLead, createProperty, createUnit, eventsOf } from '../../../test/fixtures.ts'
 import { useHarness } from '../../../test/harness.ts'
 import { errorsOf, importFile } from '../../../test/importing.ts'
 import { newId } from '../../kernel/ids.ts'
@@ -65,6 +65,18 @@ describe('rows about records that are there', () => {
     expect(done).toMatchObject({ updated: 1, failed: 1 })
     await scenario({ get: `/v1/units/${unit.id}`, status: 200, match: { name: 'After', bedrooms: 2 } })
     expect((await errorsOf(harness, done.id)).map(({ column }) => column)).toEqual(['property_id', 'price'])
+  })
+
+  it('keep what an empty cell is about, quoted or not', async () => {
+    const lead = await createLead(harness, { external_id: 'E-1', notes: 'Kept', phone: '1' })
+    const file = lines('"external_id","name","notes","phone"', '"E-1","Renamed","",')
+    const done = await importFile(harness, { post: '/v1/leads/import?on_duplicate=update', file })
+    expect(done).toMatchObject({ updated: 1 })
+    await scenario({
+      get: `/v1/leads/${lead.id}`,
+      status: 200,
+      match: { name: 'Renamed', notes: 'Kept', phone: '1' },
+    })
   })
 
   it('count within a file too', async () => {
