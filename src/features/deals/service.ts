@@ -12,6 +12,7 @@ import { Commission, Deal, Invoice } from './schema.ts'
 export {
   dealFilters,
   dealSource,
+  leadsWithDealCancelled,
   listCommissions,
   listDeals,
   listInvoices,

@@ -131,18 +131,21 @@ async function updateAll(
     updates.map(({ id }) => id),
   )
   for (const { task, id } of updates) {
+    const old = before.get(id)!
     const patch = patchOf(target, task)
     const problems = problemsOf(target.resource.schema.update, patch)
     if (problems.length > 0) {
       complain(job.plan, task, problems)
       continue
     }
-    const old = before.get(id)!
+    const too = target.changesToo?.(task.restored, old.record) ?? {}
     try {
       const { version } = await (tx.sql as Transaction).savepoint((sql) =>
-        target.update({ ...tx, sql }, id, patch, job.urls),
+        target.update({ ...tx, sql }, id, { ...patch, ...too }, job.urls),
       )
-      const previous = Object.fromEntries(Object.keys(patch).map((name) => [name, old.record[name]]))
+      const names = Object.keys(patch).flatMap((name) => [name, ...(target.follow?.[name] ?? [])])
+      const kept = new Set([...names, ...Object.keys(too)])
+      const previous = Object.fromEntries([...kept].map((name) => [name, old.record[name]]))
       const isChanged = version !== old.version
       results.set(task, isChanged ? { is: 'updated', id, version, previous } : { is: 'skipped', id })
     } catch (error) {

@@ -48,8 +48,22 @@ export interface Target {
   /** After records were written, in the same transaction. */
   afterCreate?(tx: Tx, records: Named[], urls: Urls): Promise<void>
   update(tx: Tx, id: string, patch: object, urls: Urls): Promise<Versioned<Named>>
+  /** What a row changes of a record besides what a PUT could. */
+  changesToo?(restored: Restored, before: Record<string, unknown>): object
+  /** Fields that the service changes along with another. */
+  follow?: Record<string, string[]>
+  /** Gives a record its old values again; an update unless there is more to it. */
+  restore?(tx: Tx, id: string, previous: Record<string, unknown>): Promise<void>
+  /** Why what was done to some of these records cannot be undone. */
+  undoingFails?(tx: Tx, changed: Changed[], during: { from: string; to: string }): Promise<string | undefined>
   /** Which of these records others have come to depend on: they cannot be taken back. */
   inUse(tx: Tx, ids: string[]): Promise<string[]>
+}
+
+/** A record that an import has changed, with the values it had. */
+export interface Changed {
+  id: string
+  previous: Record<string, unknown>
 }
 
 export type Restored = Record<string, unknown> & { id?: string }

@@ -145,8 +145,7 @@ function workBatch(
   isLast: boolean,
 ): Promise<boolean> {
   return inTransaction(ctx, async (tx) => {
-    const found = await findImport(tx, work.importId, true)
-    if (found?.record.status !== 'queued' && found?.record.status !== 'running') return false
+    if (!isUnderWay(await findImport(tx, work.importId, true))) return false
     const plan: Plan = {
       target: targetOf(record.resource),
       columns: record.columns,
@@ -251,8 +250,14 @@ const contextOf = (deps: ImportWorkerDeps, work: Claim): Context => ({
   totals: new Totals(() => {}),
 })
 
+const isUnderWay = (found: { record: Import } | undefined): boolean =>
+  found?.record.status === 'queued' || found?.record.status === 'running'
+
+// Whoever cancelled it meanwhile was told so.
 const fail = (ctx: Context, { importId }: Claim, failure: string): Promise<void> =>
-  inTransaction(ctx, (tx) => finishImport(tx, importId, 'failed', failure))
+  inTransaction(ctx, async (tx) => {
+    if (isUnderWay(await findImport(tx, importId, true))) await finishImport(tx, importId, 'failed', failure)
+  })
 
 /** Lets others go on with it, after those that have waited longer. */
 async function release(

@@ -119,3 +119,11 @@ export async function leadsInUse({ sql, workspaceId }: Tx, ids: string[]): Promi
     select lead_id from deals where workspace_id = ${workspaceId} and lead_id = any(${ids})`
   return rows.map((row) => row.id)
 }
+
+/** Those of the properties and units that a lead is interested in. */
+export async function ofInterest({ sql, workspaceId }: Tx, ids: string[]): Promise<string[]> {
+  const rows = await sql`
+    select distinct interest as id from leads, unnest(leads.interested_properties) as interest
+    where leads.workspace_id = ${workspaceId} and leads.interested_properties && ${ids} and interest = any(${ids})`
+  return rows.map((row) => row.id)
+}
