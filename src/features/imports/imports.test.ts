@@ -188,13 +188,37 @@ describe('rows that are wrong', () => {
       const { text, headers } = await scenario({ ...request, status: 200 })
       expect(headers['content-disposition']).toBe('attachment; filename="units-errors.csv"')
       expect(text).toBe(
-        'name,property,price,notes,import_line,import_error\r\n' +
-          'Mend me,MARINA,"x ""1""","a;b\nc",2,price must be a number.\r\n',
+        'name,property,price,notes,import_rest,import_line,import_error\r\n' +
+          'Mend me,MARINA,"x ""1""","a;b\nc",,2,price must be a number.\r\n',
       )
       const mended = text.replace('"x ""1"""', '12.5')
       const again = await importFile(harness, { post: '/v1/units/import?on_duplicate=create', file: mended })
       expect(again).toMatchObject({ created: 1, failed: 0, ignored_columns: ['notes'] })
     }
+  })
+
+  it('come back with all their cells, none of which a spreadsheet computes', async () => {
+    const file = lines(
+      'name,property,price,=sum',
+      '=cmd,NOWHERE,-5,+1',
+      "'=shown,NOWHERE,1,",
+      "''=quoted,NOWHERE,1,",
+      'Ragged,MARINA,1,,=more,a|b',
+    )
+    const done = await importFile(harness, { post: '/v1/units/import', file })
+    const { text } = await scenario({ get: `/v1/imports/${done.id}/errors?format=csv`, status: 200 })
+    const cells = text.split('\r\n').map((line) => line.split(/,(?=\d+,"?\w+ )/)[0])
+    expect(cells.slice(0, 5)).toEqual([
+      "name,property,price,'=sum,import_rest,import_line,import_error",
+      "'=cmd,NOWHERE,'-5,'+1,",
+      "'=shown,NOWHERE,1,,",
+      "''=quoted,NOWHERE,1,,",
+      `Ragged,MARINA,1,,"'=more|a\\|b"`,
+    ])
+    const mended = text.replaceAll('NOWHERE', 'MARINA').replace("'-5", '5')
+    const again = await importFile(harness, { post: '/v1/units/import', file: mended })
+    expect(again).toMatchObject({ created: 4, failed: 0, ignored_columns: ['=sum'] })
+    for (const name of ['=cmd', '=shown', "'=quoted"]) expect(await unitsNamed(name)).toHaveLength(1)
   })
 
   it('are the lines with broken quotes or wrong bytes, and no others', async () => {
@@ -232,6 +256,7 @@ describe('a file that is no file', () => {
   it.each([
     ['is empty', '', 'empty'],
     ['has blank lines alone', '\n \n', 'empty'],
+    ['has a byte order mark alone', '\ufeff', 'empty'],
     ['has no header', lines(`A-1,prop_1,100`, 'A-2,prop_1,200'), 'has no column for'],
     ['lacks required columns', lines('name,status', 'A,sold'), 'property_id, price.amount'],
     ['has two columns for one field', lines('name,unit name,property,price', 'a,b,c,1'), 'several columns'],

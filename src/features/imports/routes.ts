@@ -90,10 +90,11 @@ export const importRoutes: Endpoint[] = [
       schema: listOfData(errorSchema),
       files: {
         'text/csv': {
-          description: 'The rows as they were sent, with `import_line` and `import_error` at the end.',
+          description:
+            'The rows as they were sent, with `import_rest` (cells beyond the header, between `|`), `import_line` and `import_error` at the end.',
           example:
-            csvLine(['name', 'email', 'import_line', 'import_error']) +
-            csvLine(['Amina Haddad', 'amina@', '18', 'email must be an e-mail address.']),
+            csvLine(['name', 'email', 'import_rest', 'import_line', 'import_error']) +
+            csvLine(['Amina Haddad', 'amina@', '', '18', 'email must be an e-mail address.']),
         },
       },
     },

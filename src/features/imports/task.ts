@@ -1,3 +1,4 @@
+import { undefused } from '../../kernel/csv.ts'
 import type { Leaf } from '../../kernel/fields.ts'
 import { isDate, isText } from '../../kernel/formats.ts'
 import { isId } from '../../kernel/ids.ts'
@@ -24,6 +25,8 @@ export interface Plan {
   /** The columns of the file by name, and the field that each means. */
   columns: string[]
   fields: (string | null)[]
+  /** Whether an apostrophe may stand before what looks like a formula. */
+  isDefused: boolean
   isUtf8: boolean
   now: Date
 }
@@ -60,7 +63,7 @@ function readCell(plan: Plan, task: Task, at: number, { path, leaf }: Column): s
   if (cell === null) return undefined
   if (!plan.isUtf8 && cell.includes('\ufffd')) return 'is not valid UTF-8; save the file as UTF-8.'
   if (!isText(cell)) return 'must be valid text without NUL characters.'
-  const value = cellValue(cell, leaf)
+  const value = cellValue(plan.isDefused ? undefused(cell) : cell, leaf)
   if (value === undefined) return undefined
   const name = path[0]!
   if (!plan.target.restores.includes(name)) setAt(task.body, path, value)
