@@ -10,20 +10,24 @@ export async function resolveReferences(tx: Tx, plan: Plan, tasks: Task[]): Prom
   for (const [field, kinds] of Object.entries(plan.target.references)) {
     const path = field.split('.')
     const isRestored = plan.target.restores.includes(path[0]!)
+    const name = plan.target.nameWithin?.[field] ?? /^.*$/s
+    const namesIn = (value: unknown) =>
+      ([value].flat() as string[]).flatMap((item) => name.exec(item)?.[0] ?? [])
     const holderOf = ({ body, restored }: Task) => (isRestored ? restored : body)
     const naming = tasks.filter((task) => valueAt(holderOf(task), path) !== null)
-    const names = [...new Set(naming.flatMap((task) => [valueAt(holderOf(task), path)].flat() as string[]))]
+    const names = [...new Set(naming.flatMap((task) => namesIn(valueAt(holderOf(task), path))))]
     if (names.length === 0) continue
     const idOf = await idsOf(tx, kinds, names)
     for (const task of naming) {
       const value = valueAt(holderOf(task), path) as string | string[]
-      const unknown = [value].flat().filter((name) => !idOf(name))
+      const unknown = namesIn(value).filter((name) => !idOf(name))
       if (unknown.length > 0) {
         const what = kinds.map(({ resource }) => resource).join(' or ')
         const message = `names ${unknown.join(', ')}, which none of the ${what} of this workspace has as id${waysOf(kinds)}.`
         task.problems.push({ column: columnOf(plan, field), message })
       } else {
-        setAt(holderOf(task), path, Array.isArray(value) ? value.map(idOf) : idOf(value))
+        const withId = (item: string) => item.replace(name, (found) => idOf(found)!)
+        setAt(holderOf(task), path, Array.isArray(value) ? value.map(withId) : withId(value))
       }
     }
   }

@@ -40,6 +40,8 @@ export interface Target {
   }
   /** Fields that name other records, and what kind of record. */
   references: Record<string, ReferredKind[]>
+  /** Where the name stands in the items of such a field, when it is not all of them. */
+  nameWithin?: Record<string, RegExp>
   /** Which records the importer may see; all where left out. */
   visible?(tx: Tx): Fragment | undefined
   /** The whole record of a row, not yet written. `restored` holds what the row says of `restores`. */

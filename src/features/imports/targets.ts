@@ -3,7 +3,14 @@ import { Agent, type AgentCreate } from '../agents/schema.ts'
 import { agentBatch, agentsInUse, inviteAgain, mayGrant, newAgent, updateAgent } from '../agents/service.ts'
 import { Deal } from '../deals/schema.ts'
 import { dealBatch, dealOf, getDeal, leadsWithDealCancelled } from '../deals/service.ts'
-import { leadsInUse, leadWithPast, movedInBatch, ofInterest, type Past } from '../leads/moved-in.ts'
+import {
+  agentInStay,
+  leadsInUse,
+  leadWithPast,
+  movedInBatch,
+  ofInterest,
+  type Past,
+} from '../leads/moved-in.ts'
 import { Lead, type LeadCreate, type LeadUpdate } from '../leads/schema.ts'
 import { updateLead } from '../pipeline/moves.ts'
 import { Property, type PropertyCreate } from '../properties/schema.ts'
@@ -58,9 +65,14 @@ const leads: Target = {
   scope: 'write:leads',
   onDuplicate: 'create',
   restores: [...dated, 'stage', 'loss_reason', 'stage_history'],
-  extras: [{ path: ['stage_history'], name: 'stage_history', leaf: listOf(text({}), {}) }],
+  extras: [{ path: ['stage_history'], name: 'stage_history', leaf: listOf(text({}, 400), {}, 1_000) }],
   sameWhen: { fields: ['email'], anyCase: true },
-  references: { assigned_agent: [agentKind], interested_properties: [propertyKind, unitKind] },
+  references: {
+    assigned_agent: [agentKind],
+    interested_properties: [propertyKind, unitKind],
+    stage_history: [agentKind],
+  },
+  nameWithin: { stage_history: agentInStay },
   complete: (tx, body, restored) => leadWithPast(tx, body as LeadCreate, restored as Past),
   batch: movedInBatch as never,
   update: (tx, id, patch) => updateLead(tx, id, patch, undefined),
