@@ -74,8 +74,9 @@ function mountRoutes(app: FastifyInstance, endpoints: Endpoint[], deps: Pipeline
       },
       handler: async (request, reply) => {
         const ctx = contextOf(deps, request)
-        if (endpoint.upload) await receive(endpoint, endpoint.upload, request, ctx, deps.uploadLimitBytes)
-        const answer = await performWithFile(endpoint, request, ctx)
+        const { upload } = endpoint
+        if (upload) await receive(endpoint, upload, request, ctx, deps.uploadLimitBytes)
+        const answer = await (upload ? performWithFile : perform)(endpoint, request, ctx)
         if (endsAccess(endpoint)) deps.entrance.credentials.forgetAll()
         return answer.file ? sendFile(request, reply, answer.file) : send(request, reply, answer)
       },
