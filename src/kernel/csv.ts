@@ -2,8 +2,8 @@ import type { Leaf } from './fields.ts'
 
 /*
  * How values become cells of a CSV file, and text again. Lists stand in one cell with `|` between
- * their items. An empty cell is no value; an empty text is `""`, and a list without items `[]`, where
- * that is not the same as no value.
+ * their items. An empty cell is no value, so that an empty text comes back as none; a list without items is
+ * `[]` where that is not the same as no value.
  */
 
 export type Cell = string | null

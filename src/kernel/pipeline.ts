@@ -74,8 +74,9 @@ function mountRoutes(app: FastifyInstance, endpoints: Endpoint[], deps: Pipeline
       },
       handler: async (request, reply) => {
         const ctx = contextOf(deps, request)
-        if (endpoint.upload) await receive(endpoint, endpoint.upload, request, ctx, deps.uploadLimitBytes)
-        const answer = await perform(endpoint, request, ctx)
+        const { upload } = endpoint
+        if (upload) await receive(endpoint, upload, request, ctx, deps.uploadLimitBytes)
+        const answer = await (upload ? performWithFile : perform)(endpoint, request, ctx)
         if (endsAccess(endpoint)) deps.entrance.credentials.forgetAll()
         return answer.file ? sendFile(request, reply, answer.file) : send(request, reply, answer)
       },
@@ -143,6 +144,18 @@ async function receive(
   const incoming = incomingOf(spec, request, limitBytes)
   request.received = await spec.receive(checked(endpoint, request, ctx), incoming)
   request.rawBody = Buffer.from(request.received.digest)
+}
+
+// A refused file, and one whose answer was there already, would lie about until it is swept away.
+async function performWithFile(endpoint: Endpoint, request: FastifyRequest, ctx: Context): Promise<Answer> {
+  let isTaken = false
+  try {
+    const answer = await perform(endpoint, request, ctx)
+    isTaken = !answer.error && !answer.headers?.['idempotent-replayed']
+    return answer
+  } finally {
+    if (!isTaken) await request.received?.discard()
+  }
 }
 
 async function perform(endpoint: Endpoint, request: FastifyRequest, ctx: Context): Promise<Answer> {

@@ -20,6 +20,8 @@ export interface Incoming {
 export interface Received {
   /** Of all the bytes, so that an Idempotency-Key can't be used for another file. */
   digest: string
+  /** Lets go of the bytes. Called when nothing became of them. */
+  discard(): Promise<void>
 }
 
 /** Hands bodies to their operations as they are, whatever their type. */
@@ -46,4 +48,6 @@ export const tooLarge = (limitBytes: number) =>
   new ApiError(
     'PAYLOAD_TOO_LARGE',
     `The file is larger than this server accepts: ${limitBytes} bytes at most.`,
+    // The rest of it is not read, so nothing else can come over this connection.
+    { headers: { connection: 'close' } },
   )

@@ -23,5 +23,10 @@ export function explained(error: unknown): unknown {
   if (error.code === '23505' && kind === 'unique') {
     return conflict(`Another record already has this ${field!.replaceAll('_', ' ')}.`, { cause: error })
   }
+  // Ids are ours but for records that are moved in with theirs.
+  if (error.code === '23505' && error.constraint_name?.endsWith('_pkey')) {
+    const details = [{ field: 'id', message: 'is already taken by another record.' }]
+    return conflict('Another record already has this id.', { cause: error, details })
+  }
   return error
 }

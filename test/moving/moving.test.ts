@@ -69,6 +69,11 @@ async function sellFor(days: number): Promise<void> {
       before.clock.advance(dayMs * 0.31)
       await post(`/v1/leads/${lead.id}/stage`, { stage }, 200)
     }
+    // Some are handed over, some are taken on late, and some are left to nobody.
+    if (at % 3 === 1) {
+      const assigned_agent = at % 4 === 3 ? null : agents[(at + 1) % agents.length]
+      await before.scenario({ put: `/v1/leads/${lead.id}`, body: { assigned_agent }, status: 200 })
+    }
     if (at % 7 === 6) await post(`/v1/leads/${lead.id}/lost`, { reason: 'price_too_high' }, 200)
     if (at % 6 === 5) {
       await post(`/v1/leads/${lead.id}/won`, { property_id: units[at].id, deal_value: 250_000 + at }, 200)
@@ -131,7 +136,12 @@ describe('moving to another installation', () => {
     async (name) => {
       const { data: properties } = await before.scenario({ get: '/v1/properties', status: 200 })
       const { data: agents } = await before.scenario({ get: '/v1/agents?search=sara', status: 200 })
-      for (const filter of [`property_id=${properties[0].id}`, `agent_id=${agents[0].id}`]) {
+      const { data: others } = await before.scenario({ get: '/v1/agents?search=tom', status: 200 })
+      for (const filter of [
+        `property_id=${properties[0].id}`,
+        `agent_id=${agents[0].id}`,
+        `agent_id=${others[0].id}`,
+      ]) {
         const path = `/v1/analytics/${name}?${days}&${filter}`
         const there = await before.scenario({ get: path, status: 200 })
         expect((await after.scenario({ get: path, status: 200 })).text).toBe(there.text)

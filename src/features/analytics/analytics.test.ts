@@ -157,6 +157,20 @@ describe('analytics', () => {
     expect(weeks.data.periods[1].closed.deals).toBe(2)
   })
 
+  it('refuse to divide revenue into more periods than anybody looks at', async () => {
+    const from = '/v1/analytics/revenue?start_date='
+    const refused = {
+      status: 422,
+      wrong: ['start_date'],
+      error: { message: expect.stringContaining('at most 1000 weeks') },
+    }
+    await scenario({ get: `${from}0001-01-01&end_date=9998-12-31&interval=week`, ...refused })
+    const weeks = '&end_date=2026-03-01&interval=week'
+    const { data } = await scenario({ get: `${from}2007-01-01${weeks}`, status: 200 })
+    expect(data.periods).toHaveLength(1_000)
+    await scenario({ get: `${from}2006-12-31${weeks}`, ...refused })
+  })
+
   it('count units by property, without those the caller may not see', async () => {
     const { data } = await scenario({ get: '/v1/analytics/inventory', status: 200 })
     expect(data).toMatchObject({

@@ -1,9 +1,10 @@
 import type { Tx } from '../../kernel/context.ts'
+import { invalidField } from '../../kernel/errors.ts'
 import { nothing } from '../../kernel/sql.ts'
 import { unitStatuses } from '../units/schema.ts'
 import { visibleUnits } from '../visibility/units.ts'
 import { type Counted, type Sum, sumOf, sums } from './leads.ts'
-import { type AskedScope, cohort, daysOf, dealsOf, rate, type Scope } from './scope.ts'
+import { type AskedScope, cohort, dayOf, daysOf, dealsOf, rate, type Scope } from './scope.ts'
 
 export const intervals = ['week', 'month'] as const
 export type Interval = (typeof intervals)[number]
@@ -18,6 +19,7 @@ interface RevenueRow extends Sum {
 export async function revenueFigures(tx: Tx, scope: Scope, interval: Interval): Promise<Counted<object>> {
   const { sql } = tx
   const { start, end } = scope
+  const begins = beginnings(scope, interval)
   const rows = await sql<RevenueRow[]>`
     select 'closed' as is, date_trunc(${interval}, deals.closed_at, 'UTC')::date as begins, deals.currency,
       count(*)::int as deals, sum(deals.value) as amount
@@ -27,8 +29,10 @@ export async function revenueFigures(tx: Tx, scope: Scope, interval: Interval): 
     select 'opened', date_trunc(${interval}, deals.created_at, 'UTC')::date, deals.currency,
       count(*)::int, sum(deals.value)
     from deals where ${dealsOf(tx, scope)} and deals.created_at >= ${start} and deals.created_at < ${end} group by 2, 3`
+  const keyOf = (begins: string, is: RevenueRow['is']) => `${begins} ${is}`
+  const byPart = Map.groupBy(rows, (row) => keyOf(row.begins, row.is))
   const part = (begins: string, is: RevenueRow['is']) => {
-    const own = rows.filter((row) => row.begins === begins && row.is === is)
+    const own = byPart.get(keyOf(begins, is)) ?? []
     return { deals: sumOf(own.map(({ deals }) => deals)), amounts: sums(own) }
   }
   return {
@@ -36,14 +40,17 @@ export async function revenueFigures(tx: Tx, scope: Scope, interval: Interval): 
     figures: {
       ...daysOf(scope),
       interval,
-      periods: beginnings(scope, interval).map((begins) => ({
-        start_date: begins,
-        closed: part(begins, 'closed'),
-        opened: part(begins, 'opened'),
+      periods: begins.map((start_date) => ({
+        start_date,
+        closed: part(start_date, 'closed'),
+        opened: part(start_date, 'opened'),
       })),
     },
   }
 }
+
+// Nineteen years of weeks: more is no longer a chart, and all weeks up to the year 9999 would be 50 MB.
+const mostPeriods = 1_000
 
 /** Of every week or month that has a day in the scope, so that a quiet one shows as zero. */
 function beginnings({ start, end }: Scope, interval: Interval): string[] {
@@ -52,7 +59,9 @@ function beginnings({ start, end }: Scope, interval: Interval): string[] {
   if (interval === 'month') at.setUTCDate(1)
   else at.setUTCDate(at.getUTCDate() - ((at.getUTCDay() + 6) % 7))
   while (at < end) {
-    days.push(at.toISOString().slice(0, 10))
+    if (days.length === mostPeriods)
+      throw invalidField('start_date', `must leave at most ${mostPeriods} ${interval}s up to end_date.`)
+    days.push(dayOf(at))
     if (interval === 'month') at.setUTCMonth(at.getUTCMonth() + 1)
     else at.setUTCDate(at.getUTCDate() + 7)
   }

@@ -50,7 +50,8 @@ const all: Figures[] = [
   {
     name: 'revenue',
     summary: 'Deals by week or month',
-    description: 'Deals opened and closed. Weeks begin on Monday, in UTC.',
+    description:
+      'Deals opened and closed. Weeks begin on Monday, in UTC. At most 1,000 weeks or months at once.',
     params: { interval: oneOfParam(intervals, 'How to divide the days; `month` unless given.') },
     count: (tx, scope, { interval = 'month' }) => revenueFigures(tx, scope, interval),
   },

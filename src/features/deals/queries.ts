@@ -123,3 +123,16 @@ export async function nextInvoiceNumber({ sql, workspaceId }: Tx): Promise<strin
     returning last`
   return `INV-${String(row!.last).padStart(6, '0')}`
 }
+
+/** Those of the leads who had a deal that was cancelled in this time. */
+export async function leadsWithDealCancelled(
+  { sql, workspaceId }: Tx,
+  leadIds: string[],
+  { from, to }: { from: string; to: string },
+): Promise<string[]> {
+  const rows = await sql`
+    select distinct lead_id as id from deals
+    where workspace_id = ${workspaceId} and lead_id = any(${leadIds}) and status = 'cancelled'
+      and cancelled_at between ${from} and ${to}`
+  return rows.map((row) => row.id)
+}

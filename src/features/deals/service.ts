@@ -13,6 +13,7 @@ export {
   closedDealOfUnit,
   dealFilters,
   dealSource,
+  leadsWithDealCancelled,
   listCommissions,
   listDeals,
   listInvoices,

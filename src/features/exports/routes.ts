@@ -14,7 +14,7 @@ import { Agent } from '../agents/schema.ts'
 import { agentFilters, agentSource } from '../agents/service.ts'
 import { Deal } from '../deals/schema.ts'
 import { dealFilters, dealSource } from '../deals/service.ts'
-import { stageHistory } from '../leads/moved-in.ts'
+import { leadsToMove, stageHistory } from '../leads/moved-in.ts'
 import { Lead } from '../leads/schema.ts'
 import { leadFilters, leadSource } from '../leads/service.ts'
 import { Property } from '../properties/schema.ts'
@@ -44,7 +44,8 @@ interface Exported {
 
 const withPast: Extra = {
   param: 'include_history',
-  description: 'Add `stage_history`: every stage with the time it was entered, which an import restores.',
+  description:
+    'Add `stage_history`: every stage with the time it was entered, and the agent they had then where it was another; an import restores it.',
   column: { path: ['stage_history'], name: 'stage_history', leaf: listOf(text({}), {}) },
   select: stageHistory,
 }
@@ -57,7 +58,7 @@ const exported: Exported[] = [
     resource: Lead,
     scope: 'read:leads',
     filters: leadFilters,
-    source: (tx) => leadSource(tx),
+    source: (tx) => ({ ...leadSource(tx), select: leadsToMove(tx) }),
     extra: withPast,
   },
   { resource: Deal, scope: 'read:leads', filters: dealFilters, source: dealSource },

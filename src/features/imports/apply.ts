@@ -1,10 +1,11 @@
-import { createMany, refusals } from '../../events/batch.ts'
+import { createMany } from '../../events/batch.ts'
 import type { Tx, Urls } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { raw, type Transaction } from '../../kernel/sql.ts'
 import { problemsOf } from '../../kernel/validate.ts'
 import { explained } from '../../kernel/violations.ts'
-import { findMatches, keysOf, type Match, rememberKeys, waves } from './match.ts'
+import { rememberCreated, rememberIds, takenBefore } from './keys.ts'
+import { findMatches, type Match, waves } from './match.ts'
 import { resolveReferences } from './references.ts'
 import type { DuplicateRule } from './schema.ts'
 import type { Target } from './target.ts'
@@ -25,8 +26,34 @@ export interface Job {
   urls: Urls
 }
 
-/** Brings rows into the workspace, in the transaction given. Each stands alone: a wrong one keeps no other out. */
+/**
+ * Brings rows into the workspace, in the transaction given. Each stands alone: a wrong one keeps no other
+ * out. A dry run does all of it too and takes it back, or it would not know what the run will say.
+ */
 export async function applyRows(tx: Tx, job: Job, tasks: Task[]): Promise<Map<Task, Result>> {
+  if (!job.dryRun) return bringIn(tx, job, tasks)
+  const results = await takenBack(tx, (tx) => bringIn(tx, job, tasks))
+  const created = tasks.filter((task) => results.get(task)!.is === 'created')
+  await rememberCreated(tx, job.plan.target, job.importId, created)
+  return results
+}
+
+class TakenBack extends Error {}
+
+async function takenBack<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
+  let result: T
+  try {
+    await (tx.sql as Transaction).savepoint(async (sql) => {
+      result = await work({ ...tx, sql })
+      throw new TakenBack()
+    })
+  } catch (error) {
+    if (!(error instanceof TakenBack)) throw error
+  }
+  return result!
+}
+
+async function bringIn(tx: Tx, job: Job, tasks: Task[]): Promise<Map<Task, Result>> {
   const results = new Map<Task, Result>()
   await resolveReferences(tx, job.plan, tasks.filter(isSound))
   for (const wave of waves(job.plan.target, tasks.filter(isSound))) await applyWave(tx, job, wave, results)
@@ -38,7 +65,7 @@ const isSound = ({ problems }: Task) => problems.length === 0
 
 async function applyWave(tx: Tx, job: Job, tasks: Task[], results: Map<Task, Result>): Promise<void> {
   const { plan, onDuplicate, dryRun, importId } = job
-  const matches = await findMatches(tx, plan.target, tasks, dryRun ? importId : undefined)
+  const matches = await findMatches(tx, plan.target, tasks, importId, dryRun)
   const creating: Task[] = []
   const updating: { task: Task; id: string }[] = []
   for (const task of tasks) {
@@ -47,20 +74,18 @@ async function applyWave(tx: Tx, job: Job, tasks: Task[], results: Map<Task, Res
       // A copy of a record that is there gets an id of its own.
       if (match && isOwnId(match, task)) delete task.restored.id
       creating.push(task)
-    } else if (onDuplicate === 'skip' || match === 'earlier row') {
+    } else if (onDuplicate === 'skip') {
       results.set(task, { is: 'skipped', id: typeof match === 'object' ? match.id : undefined })
+    } else if (match === 'earlier row') {
+      complain(plan, task, problemsOf(plan.target.resource.schema.update, patchOf(plan.target, task)))
+      results.set(task, { is: 'updated', id: '', version: 0, previous: {} })
     } else if (match === 'several') {
       const message = 'is like several records; give an id or external_id to say which.'
       task.problems.push({ column: null, message })
     } else updating.push({ task, id: match.id })
   }
   await createAll(tx, job, creating, results)
-  if (dryRun)
-    await rememberKeys(
-      tx,
-      importId,
-      creating.filter(isSound).flatMap((task) => keysOf(plan.target, task)),
-    )
+  if (onDuplicate !== 'create') await rememberIds(tx, plan.target, importId, creating.filter(isSound))
   if (updating.length > 0) await updateAll(tx, job, updating, results)
 }
 
@@ -69,21 +94,22 @@ const isOwnId = (match: Match, { restored }: Task) => typeof match === 'object' 
 async function createAll(tx: Tx, job: Job, tasks: Task[], results: Map<Task, Result>): Promise<void> {
   const { target } = job.plan
   const ready: { task: Task; record: { id: string } }[] = []
+  const taken = job.dryRun ? await takenBefore(tx, target, job.importId, tasks) : () => []
   for (const task of tasks) {
-    const problems = problemsOf(target.resource.schema.create, task.body)
+    const problems = [...problemsOf(target.resource.schema.create, task.body), ...taken(task)]
     const whole = problems.length === 0 ? target.complete(tx, task.body, task.restored) : undefined
     if (whole && whole.problems.length === 0) ready.push({ task, record: whole.record })
     else complain(job.plan, task, [...problems, ...(whole?.problems ?? [])])
   }
   const records = ready.map(({ record }) => record) as never[]
-  const errors = await (job.dryRun ? refusals : createMany)(tx, target.batch, records)
+  const errors = await createMany(tx, target.batch, records)
   const written = ready.filter(({ task, record }, at) => {
     const error = errors[at]
     if (error) complain(job.plan, task, error.details ?? [{ field: 'row', message: error.message }])
     else results.set(task, { is: 'created', id: record.id, version: 1 })
     return !error
   })
-  if (!job.dryRun && written.length > 0)
+  if (written.length > 0)
     await target.afterCreate?.(
       tx,
       written.map(({ record }) => record),
@@ -105,22 +131,21 @@ async function updateAll(
     updates.map(({ id }) => id),
   )
   for (const { task, id } of updates) {
+    const old = before.get(id)!
     const patch = patchOf(target, task)
     const problems = problemsOf(target.resource.schema.update, patch)
     if (problems.length > 0) {
       complain(job.plan, task, problems)
       continue
     }
-    const old = before.get(id)!
-    if (job.dryRun) {
-      results.set(task, { is: 'updated', id, version: old.version, previous: {} })
-      continue
-    }
+    const too = target.changesToo?.(task.restored, old.record) ?? {}
     try {
       const { version } = await (tx.sql as Transaction).savepoint((sql) =>
-        target.update({ ...tx, sql }, id, patch, job.urls),
+        target.update({ ...tx, sql }, id, { ...patch, ...too }, job.urls),
       )
-      const previous = Object.fromEntries(Object.keys(patch).map((name) => [name, old.record[name]]))
+      const names = Object.keys(patch).flatMap((name) => [name, ...(target.follow?.[name] ?? [])])
+      const kept = new Set([...names, ...Object.keys(too)])
+      const previous = Object.fromEntries([...kept].map((name) => [name, old.record[name]]))
       const isChanged = version !== old.version
       results.set(task, isChanged ? { is: 'updated', id, version, previous } : { is: 'skipped', id })
     } catch (error) {

@@ -1,16 +1,13 @@
-import { type Cell, splitItems, undefused } from '../../kernel/csv.ts'
+import { type Cell, splitItems } from '../../kernel/csv.ts'
 import type { Leaf } from '../../kernel/fields.ts'
 
 /** The value of a cell; undefined where it says nothing. What cannot be a value stays text, for validation to name. */
 export function cellValue(cell: Cell, leaf: Leaf): unknown {
-  if (cell === null) return undefined
-  const { schema } = leaf
-  const type = [schema.type].flat()[0]
-  // Programs that quote every cell mean nothing by an empty one; only free text can be empty and be meant.
-  const mayBeEmpty = type === 'string' && schema.format === 'text' && schema.minLength === undefined
-  if (cell === '') return mayBeEmpty ? '' : undefined
+  // Programs that quote every cell mean nothing by an empty one.
+  if (cell === null || cell === '') return undefined
+  const type = [leaf.schema.type].flat()[0]
   if (type === 'string') return stringOf(cell, leaf)
-  if (type === 'array') return splitItems(undefused(cell))
+  if (type === 'array') return splitItems(cell)
   const text = cell.trim()
   if (text === '') return undefined
   if (type === 'boolean') return booleans[text.toLowerCase()] ?? text
@@ -28,8 +25,8 @@ const booleans: Record<string, boolean> = {
 
 function stringOf(cell: string, { schema }: Leaf): string {
   // Names and notes keep their spaces; whatever has a form of its own does not.
-  if (schema.format === 'text' && !schema.enum && !schema.pattern) return undefused(cell)
-  const text = undefused(cell).trim()
+  if (schema.format === 'text' && !schema.enum && !schema.pattern) return cell
+  const text = cell.trim()
   const choices = schema.enum as string[] | undefined
   if (!choices || choices.includes(text)) return text
   const loose = text.toLowerCase().replaceAll(/[\s-]+/g, '_')

@@ -12,7 +12,7 @@ export interface ColumnPlan {
 }
 
 /** Columns that we ourselves add to a file of refused rows. */
-export const ownColumns = ['import_line', 'import_error']
+export const ownColumns = ['import_rest', 'import_line', 'import_error']
 
 /** Letters and digits alone, without case and accents: `E-Mail` and `e mail` are the same. */
 export const normal = (name: string): string =>
@@ -39,12 +39,10 @@ export function planColumns(
 ): ColumnPlan {
   const known = settable(target)
   const guesses = guessesFor([...known.keys()])
-  const problems: Problem[] = []
-  for (const [column, field] of Object.entries(mapping)) {
+  const problems = mappingProblems(known, mapping)
+  for (const column of Object.keys(mapping)) {
     if (!header.includes(column))
       problems.push({ field: 'mapping', message: `names a column ${column} that the file does not have.` })
-    if (field !== null && !known.has(field))
-      problems.push({ field: 'mapping', message: `names a field ${field} that a file cannot set.` })
   }
   const fields = header.map((column) =>
     Object.hasOwn(mapping, column) ? mapping[column]! : (guesses.get(normal(column)) ?? null),
@@ -69,8 +67,19 @@ export function planColumns(
   return { fields, ignored, problems }
 }
 
+export function mappingProblems(
+  known: Map<string, Column>,
+  mapping: Record<string, string | null>,
+): Problem[] {
+  const wrong = Object.values(mapping).filter((field) => field !== null && !known.has(field))
+  return wrong.map((field) => ({
+    field: 'mapping',
+    message: `names a field ${field} that a file cannot set.`,
+  }))
+}
+
 /** From the normal form of a name to the field, surest first: its own name, what people call it, its last part. */
-function guessesFor(paths: string[]): Map<string, string> {
+export function guessesFor(paths: string[]): Map<string, string> {
   const guesses = new Map<string, string>()
   const offer = (name: string, path: string) => guesses.has(name) || guesses.set(name, path)
   for (const path of paths) offer(normal(path), path)

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import type { Context } from '../../kernel/context.ts'
-import { badRequest } from '../../kernel/errors.ts'
+import { ApiError, badRequest } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Pool, Sql } from '../../kernel/sql.ts'
 import { tooLarge } from '../../kernel/upload.ts'
@@ -15,6 +15,7 @@ export interface ReceivedFile {
   id: string
   size: number
   digest: string
+  discard(): Promise<void>
   /** How it begins, enough for a header. */
   head: Buffer
   isUtf8: boolean
@@ -30,6 +31,11 @@ export async function receiveFile(ctx: Context, body: Readable, limitBytes: numb
   const workspaceId = principal.workspace.id
   const id = newId('imp', clock.now())
   await sql`insert into import_files (workspace_id, id, created_at) values (${workspaceId}, ${id}, ${clock.now()})`
+  const discard = async () => {
+    await sql`
+      delete from import_files where workspace_id = ${workspaceId} and id = ${id} and not exists (
+        select from import_work where workspace_id = ${workspaceId} and import_id = ${id})`
+  }
   const summary = new Summary()
   let nr = 0
   try {
@@ -38,10 +44,12 @@ export async function receiveFile(ctx: Context, body: Readable, limitBytes: numb
       await sql`insert into import_chunks (workspace_id, file_id, nr, bytes) values (${workspaceId}, ${id}, ${nr++}, ${chunk})`
     }
   } catch (error) {
-    await sql`delete from import_files where workspace_id = ${workspaceId} and id = ${id}`
-    throw body.errored ? badRequest('The upload was cut off.', { cause: error }) : error
+    await discard()
+    // A body that is left half read counts as broken too.
+    const isCutOff = body.errored && !(error instanceof ApiError)
+    throw isCutOff ? badRequest('The upload was cut off.', { cause: error }) : error
   }
-  return { id, ...summary.result() }
+  return { id, discard, ...summary.result() }
 }
 
 /** The pieces of a file from a place on. */
@@ -103,7 +111,7 @@ class Summary {
     this.#count(chunk)
   }
 
-  result(): Omit<ReceivedFile, 'id'> {
+  result(): Omit<ReceivedFile, 'id' | 'discard'> {
     this.#check(Buffer.alloc(0), false)
     return {
       size: this.#size,

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { createProperty, createUnit, eventsOf } from '../../../test/fixtures.ts'
+import { createProperty, eventsOf } from '../../../test/fixtures.ts'
 import { useHarness } from '../../../test/harness.ts'
 import { errorsOf, importFile, sendFile, workOff } from '../../../test/importing.ts'
 
@@ -114,6 +114,18 @@ describe('an import', () => {
     expect((await unitsNamed('Foreign'))[0]).toMatchObject({ external_id: '4711' })
   })
 
+  it('tells external ids apart by their case', async () => {
+    for (const external_id of ['abc', 'ABC', 'Abc'])
+      await createProperty(harness, { name: `Called ${external_id}`, external_id })
+    const file = lines('name,property,price', 'In abc,abc,5', 'In ABC,ABC,5', 'In none,aBC,5')
+    const done = await importFile(harness, { post: '/v1/units/import', file })
+    expect(done).toMatchObject({ created: 2, failed: 1 })
+    for (const external_id of ['abc', 'ABC']) {
+      const [unit] = await unitsNamed(`In ${external_id}`)
+      await scenario({ get: `/v1/properties/${unit.property_id}`, status: 200, match: { external_id } })
+    }
+  })
+
   it('keeps the day on which a record was made', async () => {
     const file = lines(
       'name,property,price,Created on',
@@ -176,13 +188,37 @@ describe('rows that are wrong', () => {
       const { text, headers } = await scenario({ ...request, status: 200 })
       expect(headers['content-disposition']).toBe('attachment; filename="units-errors.csv"')
       expect(text).toBe(
-        'name,property,price,notes,import_line,import_error\r\n' +
-          'Mend me,MARINA,"x ""1""","a;b\nc",2,price must be a number.\r\n',
+        'name,property,price,notes,import_rest,import_line,import_error\r\n' +
+          'Mend me,MARINA,"x ""1""","a;b\nc",,2,price must be a number.\r\n',
       )
       const mended = text.replace('"x ""1"""', '12.5')
       const again = await importFile(harness, { post: '/v1/units/import?on_duplicate=create', file: mended })
       expect(again).toMatchObject({ created: 1, failed: 0, ignored_columns: ['notes'] })
     }
+  })
+
+  it('come back with all their cells, none of which a spreadsheet computes', async () => {
+    const file = lines(
+      'name,property,price,=sum',
+      '=cmd,NOWHERE,-5,+1',
+      "'=shown,NOWHERE,1,",
+      "''=quoted,NOWHERE,1,",
+      'Ragged,MARINA,1,,=more,a|b',
+    )
+    const done = await importFile(harness, { post: '/v1/units/import', file })
+    const { text } = await scenario({ get: `/v1/imports/${done.id}/errors?format=csv`, status: 200 })
+    const cells = text.split('\r\n').map((line) => line.split(/,(?=\d+,"?\w+ )/)[0])
+    expect(cells.slice(0, 5)).toEqual([
+      "name,property,price,'=sum,import_rest,import_line,import_error",
+      "'=cmd,NOWHERE,'-5,'+1,",
+      "'=shown,NOWHERE,1,,",
+      "''=quoted,NOWHERE,1,,",
+      `Ragged,MARINA,1,,"'=more|a\\|b"`,
+    ])
+    const mended = text.replaceAll('NOWHERE', 'MARINA').replace("'-5", '5')
+    const again = await importFile(harness, { post: '/v1/units/import', file: mended })
+    expect(again).toMatchObject({ created: 4, failed: 0, ignored_columns: ['=sum'] })
+    for (const name of ['=cmd', '=shown', "'=quoted"]) expect(await unitsNamed(name)).toHaveLength(1)
   })
 
   it('are the lines with broken quotes or wrong bytes, and no others', async () => {
@@ -201,14 +237,31 @@ describe('rows that are wrong', () => {
   })
 })
 
+describe('a NUL character', () => {
+  it.each([
+    ['near the beginning', 0],
+    ['far from the beginning', 3_000],
+  ])('%s costs its row alone', async (_where, before) => {
+    const good = Array.from({ length: before }, (_, at) => `Before ${at},NOWHERE,1`)
+    const file = lines('name,property,price', ...good, 'N\0L,MARINA,1', 'After NUL,MARINA,1')
+    const done = await importFile(harness, { post: '/v1/units/import?dry_run=true', file })
+    expect(done).toMatchObject({ status: 'completed', created: 1, failed: before + 1 })
+    const { text } = await scenario({ get: `/v1/imports/${done.id}/errors?format=csv`, status: 200 })
+    expect(text).toContain('N\ufffdL,MARINA,1')
+    expect(text).toContain('without NUL characters')
+  })
+})
+
 describe('a file that is no file', () => {
   it.each([
     ['is empty', '', 'empty'],
     ['has blank lines alone', '\n \n', 'empty'],
+    ['has a byte order mark alone', '\ufeff', 'empty'],
     ['has no header', lines(`A-1,prop_1,100`, 'A-2,prop_1,200'), 'has no column for'],
     ['lacks required columns', lines('name,status', 'A,sold'), 'property_id, price.amount'],
     ['has two columns for one field', lines('name,unit name,property,price', 'a,b,c,1'), 'several columns'],
     ['is UTF-16', Buffer.from('\ufeffname,property,price\n', 'utf16le'), 'UTF-8'],
+    ['is UTF-16 without a mark', Buffer.from('name,property,price\n', 'utf16le'), 'UTF-8'],
   ])('that %s is 422', async (_what, file, reason) => {
     await sendFile(harness, {
       post: '/v1/units/import',
@@ -239,100 +292,29 @@ describe('a file that is no file', () => {
     await sendFile(harness, { post: '/v1/units/import', file, status: 413 })
     expect(await harness.sql`select id from import_files`).toEqual(before)
   })
-})
 
-describe('rows about records that are there', () => {
-  const file = (name: string) => lines('name,property,unit_number,price', `${name},MARINA,D-1,50`)
-
-  it('are skipped, update or are made anew, as asked', async () => {
-    const unit = await createUnit(harness, propertyId, { name: 'Was', unit_number: 'D-1' })
-    expect(await importFile(harness, { post: '/v1/units/import', file: file('Skipped') })).toMatchObject({
-      skipped: 1,
-      created: 0,
-    })
-    expect(await unitsNamed('Skipped')).toHaveLength(0)
-    harness.clock.advance(1_000)
-    const updated = await importFile(harness, {
-      post: '/v1/units/import?on_duplicate=update',
-      file: file('Updated'),
-    })
-    expect(updated).toMatchObject({ updated: 1, created: 0 })
-    await scenario({
-      get: `/v1/units/${unit.id}`,
-      status: 200,
-      match: { name: 'Updated', price: { amount: 50 }, visibility: 'agents' },
-    })
-    expect((await eventsOf(harness, unit.id)).at(-1)).toMatchObject({
-      event: 'unit.updated',
-      data: { previous: { name: 'Was' } },
-    })
-    const same = { post: '/v1/units/import?on_duplicate=update', file: file('Updated') }
-    expect(await importFile(harness, same)).toMatchObject({ updated: 0, skipped: 1 })
-    const anew = { post: '/v1/units/import?on_duplicate=create', file: file('Updated') }
-    expect(await importFile(harness, anew)).toMatchObject({ created: 1 })
-    expect(await unitsNamed('Updated')).toHaveLength(2)
-    // Now two units have that number.
-    const ambiguous = await importFile(harness, { ...same, file: file('Other') })
-    expect(ambiguous).toMatchObject({ failed: 1 })
-    expect(await errorsOf(harness, ambiguous.id)).toMatchObject([
-      { message: expect.stringContaining('several') },
-    ])
+  it('is 413 too when its size is not told in advance', async () => {
+    const answer = await sendInPieces(Array.from({ length: 12 }, () => Buffer.alloc(1_000_000, 'a,b\n')))
+    expect(answer.status).toBe(413)
+    expect(answer.headers.get('connection')).toBe('close')
   })
 
-  it('are known by external id before anything else, and need only what changes', async () => {
-    const unit = await createUnit(harness, propertyId, { external_id: 'X-1', name: 'Before', bedrooms: 2 })
-    const done = await importFile(harness, {
-      post: '/v1/units/import?on_duplicate=update',
-      file: lines('external_id,name,bedrooms', 'X-1,After,', 'X-2,New,'),
-    })
-    expect(done).toMatchObject({ updated: 1, failed: 1 })
-    await scenario({ get: `/v1/units/${unit.id}`, status: 200, match: { name: 'After', bedrooms: 2 } })
-    expect((await errorsOf(harness, done.id)).map(({ column }) => column)).toEqual(['property_id', 'price'])
-  })
-
-  it('count within a file too', async () => {
-    const twice = lines(
-      'name,property,unit_number,price',
-      'One,MARINA,E-1,1',
-      'Two,MARINA,E-1,2',
-      'Three,MARINA,E-1,3',
-    )
-    expect(await importFile(harness, { post: '/v1/units/import?dry_run=true', file: twice })).toMatchObject({
-      created: 1,
-      skipped: 2,
-    })
-    expect(
-      await importFile(harness, { post: '/v1/units/import?on_duplicate=update', file: twice }),
-    ).toMatchObject({
-      created: 1,
-      updated: 2,
-    })
-    expect(await unitsNamed('Three')).toMatchObject([{ price: { amount: 3 } }])
-  })
-
-  it('cannot take the external id of another', async () => {
-    const file = lines('name,property,price,external_id', 'A,MARINA,1,X-9', 'B,MARINA,1,X-9')
-    const done = await importFile(harness, { post: '/v1/units/import?on_duplicate=create', file })
-    expect(done).toMatchObject({ created: 1, failed: 1 })
-    expect(await errorsOf(harness, done.id)).toMatchObject([{ line: 3, column: 'external_id' }])
-  })
-
-  it('are not revealed to those who may not see them', async () => {
-    await createUnit(harness, propertyId, { unit_number: 'P-1', visibility: 'private' })
-    const as = await harness.createKey(harness.tenant.production, ['write:properties'])
-    const file = lines('name,property,unit_number,price', 'Mine,MARINA,P-1,1')
-    expect(await importFile(harness, { as, post: '/v1/units/import', file })).toMatchObject({ created: 1 })
+  it.each([
+    ['refused', {}],
+    ['refused for its key', { 'idempotency-key': 'refused' }],
+  ])('leaves nothing when it is %s', async (_why, headers) => {
+    const before = await harness.sql`select id from import_files`
+    await sendFile(harness, { post: '/v1/units/import', file: 'nonsense', headers, status: 422 })
+    expect(await harness.sql`select id from import_files`).toEqual(before)
   })
 })
 
-describe('a dry run', () => {
-  it('reports the same and writes nothing', async () => {
-    const file = lines('name,property,price', 'Dry,MARINA,1', 'Dry,NOWHERE,1', ',MARINA,1')
-    const before = await harness.sql`select count(*)::int as n from events`
-    const done = await importFile(harness, { post: '/v1/units/import?dry_run=true', file })
-    expect(done).toMatchObject({ dry_run: true, status: 'completed', created: 1, failed: 2 })
-    expect(await unitsNamed('Dry')).toHaveLength(0)
-    expect(await harness.sql`select count(*)::int as n from events`).toEqual(before)
-    expect(await errorsOf(harness, done.id)).toHaveLength(2)
-  })
-})
+async function sendInPieces(pieces: Buffer[]): Promise<Response> {
+  const address = await harness.server().listen({ host: '127.0.0.1', port: 0 })
+  return fetch(`${address}/v1/units/import`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${harness.tenant.adminKey}`, 'content-type': 'text/csv' },
+    body: ReadableStream.from(pieces),
+    duplex: 'half',
+  } as RequestInit)
+}

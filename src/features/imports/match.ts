@@ -1,32 +1,11 @@
 import type { Tx } from '../../kernel/context.ts'
-import { valueAt } from '../../kernel/resource.ts'
 import { allOf, type Fragment, raw } from '../../kernel/sql.ts'
+import { keyOfValues, keysMet, keysOf, keysToMeet, ownKeys, sameKey, sameValues } from './keys.ts'
 import type { Target } from './target.ts'
 import type { Task } from './task.ts'
 
 /** The record that a row is about: one that is there, one that an earlier row of a dry run would have made, or several. */
 export type Match = { id: string } | 'earlier row' | 'several'
-
-/** The names by which a row can be about a record that is there, surest first. */
-export function keysOf(target: Target, { body, restored }: Task): string[] {
-  const same = sameKey(target, body)
-  return [
-    ...(restored.id ? [`id ${restored.id}`] : []),
-    ...(typeof body.external_id === 'string' ? [`external_id ${body.external_id}`] : []),
-    ...(same === undefined ? [] : [same]),
-  ]
-}
-
-function sameValues({ sameWhen }: Target, record: object): string[] | undefined {
-  const values = sameWhen?.fields.map((field) => valueAt(record, field.split('.')))
-  if (!values?.every((value) => typeof value === 'string' && value !== '')) return undefined
-  return values.map((value) => (sameWhen!.anyCase ? String(value).toLowerCase() : String(value)))
-}
-
-function sameKey(target: Target, record: object): string | undefined {
-  const values = sameValues(target, record)
-  return values && `same ${JSON.stringify(values)}`
-}
 
 /**
  * Rows in groups, such that no two of a group can be about the same record: a second row about a
@@ -45,34 +24,79 @@ export function waves(target: Target, tasks: Task[]): Task[][] {
   return groups
 }
 
-/** At most four statements, whatever the number of rows. `dryRunOf` names the import whose earlier rows count too. */
+/** At most five statements, whatever the number of rows. In a dry run, earlier rows of the import count too. */
 export async function findMatches(
   tx: Tx,
   target: Target,
   tasks: Task[],
-  dryRunOf: string | undefined,
+  importId: string,
+  dryRun: boolean,
 ): Promise<Map<Task, Match>> {
-  const known = new Map<string, Match>()
-  const keys = tasks.map((task) => keysOf(target, task))
-  const [ids, externalIds, sames, earlier] = await Promise.all([
+  const [ids, externalIds, alikes, earlier] = await Promise.all([
     byId(tx, target, tasks),
     byExternalId(tx, target, tasks),
     bySame(tx, target, tasks),
-    dryRunOf === undefined ? [] : earlierKeys(tx, dryRunOf, keys.flat()),
+    dryRun
+      ? keysMet(
+          tx,
+          importId,
+          tasks.flatMap((task) => keysToMeet(target, task)),
+        )
+      : new Set<string>(),
   ])
-  for (const key of earlier) known.set(key, 'earlier row')
+  const known = new Map<string, Match>()
   for (const { id } of ids) known.set(`id ${id}`, { id })
   for (const { id, name } of externalIds) known.set(`external_id ${name}`, { id })
-  for (const { id, values } of sames) {
-    const key = `same ${JSON.stringify(values)}`
-    known.set(key, known.has(key) ? 'several' : { id })
-  }
   const matches = new Map<Task, Match>()
-  for (const [at, task] of tasks.entries()) {
-    const match = keys[at]!.map((key) => known.get(key)).find((one) => one !== undefined)
+  for (const task of tasks) {
+    const own = ownKeys(task)
+    const match = own.map((key) => known.get(key)).find((one) => one !== undefined)
     if (match) matches.set(task, match)
+    else if (own.some((key) => earlier.has(key))) matches.set(task, 'earlier row')
+  }
+  const left = tasks.filter((task) => !matches.has(task))
+  const others = await alikeTo(tx, target, left, alikes, importId)
+  for (const task of left) {
+    const [one, another] = others(task)
+    if (another) matches.set(task, 'several')
+    else if (one) matches.set(task, { id: one.id })
+    else if (keysToMeet(target, task).some((key) => earlier.has(key))) matches.set(task, 'earlier row')
   }
   return matches
+}
+
+interface Alike {
+  id: string
+  external_id: string | null
+  values: string[]
+}
+
+/**
+ * Records that have something in common with a row, but for those that are somebody else: they have another
+ * external id, or an earlier row brought them in under another id of ours.
+ */
+async function alikeTo(
+  tx: Tx,
+  target: Target,
+  tasks: Task[],
+  alikes: Alike[],
+  importId: string,
+): Promise<(task: Task) => Alike[]> {
+  const bySameKey = Map.groupBy(alikes, ({ values }) => keyOfValues(values))
+  const of = (task: Task) => bySameKey.get(sameKey(target, task.body) ?? '') ?? []
+  if (target.sameWhen?.whateverId) return of
+  const inQuestion = tasks.filter(({ restored }) => restored.id).flatMap((task) => of(task))
+  const broughtIn = await keysMet(
+    tx,
+    importId,
+    inQuestion.map(({ id }) => `id ${id}`),
+  )
+  return (task) =>
+    of(task).filter(({ id, external_id }) => {
+      const isCalledOtherwise =
+        task.body.external_id !== undefined && external_id !== null && task.body.external_id !== external_id
+      return !isCalledOtherwise && !(task.restored.id && broughtIn.has(`id ${id}`))
+    })
 }
 
 const visibleTo = (tx: Tx, target: Target): Fragment => {
@@ -98,7 +122,7 @@ async function byExternalId(tx: Tx, target: Target, tasks: Task[]): Promise<{ id
     where workspace_id = ${workspaceId} and external_id = any(${names}) ${visibleTo(tx, target)}`
 }
 
-async function bySame(tx: Tx, target: Target, tasks: Task[]): Promise<{ id: string; values: string[] }[]> {
+async function bySame(tx: Tx, target: Target, tasks: Task[]): Promise<Alike[]> {
   const wanted = tasks.flatMap(({ body }) => {
     const values = sameValues(target, body)
     return values ? [values] : []
@@ -112,26 +136,9 @@ async function bySame(tx: Tx, target: Target, tasks: Task[]): Promise<{ id: stri
   const conditions = columns.map(
     (column, at) => sql`${raw(sql, column)} = any(${[...new Set(wanted.map((values) => values[at]!))]})`,
   )
-  return sql<{ id: string; values: string[] }[]>`
-    select id, array[${raw(sql, columns.join(', '))}] as values from ${raw(sql, target.resource.table)}
+  const externalId = raw(sql, 'external_id' in target.resource.fields ? 'external_id' : 'null')
+  return sql<Alike[]>`
+    select id, ${externalId} as external_id, array[${raw(sql, columns.join(', '))}] as values
+    from ${raw(sql, target.resource.table)}
     where workspace_id = ${workspaceId} and ${allOf(sql, conditions)} ${visibleTo(tx, target)}`
-}
-
-async function earlierKeys({ sql, workspaceId }: Tx, importId: string, keys: string[]): Promise<string[]> {
-  const rows = await sql`
-    select key from import_keys
-    where workspace_id = ${workspaceId} and import_id = ${importId} and key = any(${keys})`
-  return rows.map((row) => row.key)
-}
-
-export async function rememberKeys(
-  { sql, workspaceId }: Tx,
-  importId: string,
-  keys: string[],
-): Promise<void> {
-  if (keys.length === 0) return
-  await sql`
-    insert into import_keys (workspace_id, import_id, key)
-    select ${workspaceId}, ${importId}, key from unnest(${keys}::text[]) as key
-    on conflict do nothing`
 }

@@ -73,11 +73,70 @@ describe('importing leads', () => {
       'name,email,stage_history',
       'D,d@example.com,new@yesterday',
       'E,e@example.com,new@2026-01-01T00:00:00Z|won@2026-01-03T00:00:00Z',
+      'D,d@example.com,new@2026-01-03T00:00:00Z|won@2026-01-01T00:00:00Z',
+      'D,d@example.com,new@2026-01-03T00:00:00Z|won@2126-01-01T00:00:00Z',
+      'D,d@example.com,new@2026-01-03T00:00:00Z@nobody@example.com',
     )
     const done = await importFile(harness, { post: '/v1/leads/import', file })
-    expect(done).toMatchObject({ created: 1, failed: 1 })
-    expect(await errorsOf(harness, done.id)).toMatchObject([{ line: 2, column: 'stage_history' }])
+    expect(done).toMatchObject({ created: 1, failed: 4 })
+    expect(await errorsOf(harness, done.id)).toMatchObject([
+      { line: 2, column: 'stage_history' },
+      { line: 4, column: 'stage_history', message: expect.stringContaining('forward in time') },
+      { line: 5, column: 'stage_history', message: expect.stringContaining('forward in time') },
+      { line: 6, column: 'stage_history', message: expect.stringContaining('nobody@example.com') },
+    ])
     expect(await leadWith('e@example.com')).toMatchObject([{ stage: 'won' }])
+  })
+
+  it('keeps a long past, with whoever looked after them then', async () => {
+    const stays = Array.from({ length: 500 }, (_, at) => {
+      const stage = at % 2 ? 'contacted' : 'new'
+      return `${stage}@${new Date(Date.UTC(2025, 0, 1, at)).toISOString()}`
+    })
+    const past = [...stays, `won@2026-01-03T00:00:00Z@${ownerEmail}`].join('|')
+    const file = lines('name,email,stage_history', `Long,long@example.com,${past}`)
+    expect(await importFile(harness, { post: '/v1/leads/import', file })).toMatchObject({ created: 1 })
+    const { data } = await scenario({
+      get: '/v1/leads/export?format=json&include_history=true&search=long@',
+      status: 200,
+    })
+    expect(data[0].stage_history).toEqual([
+      ...stays,
+      `won@2026-01-03T00:00:00.000Z@${harness.tenant.ownerId}`,
+    ])
+    const [lead] = await leadWith('long@example.com')
+    await scenario({
+      put: `/v1/leads/${lead.id}`,
+      body: { assigned_agent: harness.tenant.ownerId },
+      status: 200,
+    })
+    const { text } = await scenario({
+      get: '/v1/leads/export?include_history=true&search=long@',
+      status: 200,
+    })
+    expect(text).toContain('new@2025-01-01T00:00:00.000Z@|')
+  })
+
+  it('takes short times, and leaves out interests in what is gone', async () => {
+    const unit = await createUnit(harness, propertyId)
+    const file = lines(
+      'name,email,next_follow_up,last_contacted,interested_properties',
+      `G,gone@example.com,2026-05-31,2026-01-31 09:30,${unit.id}|HOME`,
+    )
+    expect(await importFile(harness, { post: '/v1/leads/import', file })).toMatchObject({ created: 1 })
+    expect(await leadWith('gone@example.com')).toMatchObject([
+      { next_follow_up: '2026-05-31T00:00:00.000Z', last_contacted: '2026-01-31T09:30:00.000Z' },
+    ])
+    await scenario({ delete: `/v1/units/${unit.id}`, status: 204 })
+    const { text } = await scenario({ get: '/v1/leads/export?search=gone@', status: 200 })
+    expect(text).toContain(propertyId)
+    expect(text).not.toContain(unit.id)
+    const other = await harness.createTenant({ name: 'Elsewhere', plan: 'enterprise', currency: 'EUR' })
+    await createProperty(harness, { external_id: propertyId }, other.adminKey)
+    const moved = await importFile(harness, { as: other.adminKey, post: '/v1/leads/import', file: text })
+    expect(moved).toMatchObject({ created: 1, failed: 0 })
+    const [lead] = await leadWith('gone@example.com')
+    await scenario({ put: `/v1/leads/${lead.id}`, body: { interested_properties: [] }, status: 200 })
   })
 
   it('cannot be taken back once somebody has written about one', async () => {

@@ -97,8 +97,14 @@ export async function insertRejects(
   await sql`
     insert into import_rejects (workspace_id, import_id, row, line, cells, problems)
     select ${workspaceId}, ${importId}, r.row, r.line, r.cells, r.problems
-    from json_to_recordset(${JSON.stringify(rows)}::text::json) as r (row int, line int, cells json, problems json)`
+    from json_to_recordset(${storable(rows)}::text::json) as r (row int, line int, cells json, problems json)`
 }
+
+/** As JSON that PostgreSQL takes. Refused cells hold whatever stood in the file, also what no text can hold. */
+const storable = (value: unknown): string =>
+  JSON.stringify(value, (_name, part) =>
+    typeof part === 'string' ? part.toWellFormed().replaceAll('\0', '\ufffd') : part,
+  )
 
 export interface ImportRecord {
   row: number

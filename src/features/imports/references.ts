@@ -10,21 +10,24 @@ export async function resolveReferences(tx: Tx, plan: Plan, tasks: Task[]): Prom
   for (const [field, kinds] of Object.entries(plan.target.references)) {
     const path = field.split('.')
     const isRestored = plan.target.restores.includes(path[0]!)
+    const name = plan.target.nameWithin?.[field] ?? /^.*$/s
+    const namesIn = (value: unknown) =>
+      ([value].flat() as string[]).flatMap((item) => name.exec(item)?.[0] ?? [])
     const holderOf = ({ body, restored }: Task) => (isRestored ? restored : body)
     const naming = tasks.filter((task) => valueAt(holderOf(task), path) !== null)
-    const names = [...new Set(naming.flatMap((task) => [valueAt(holderOf(task), path)].flat() as string[]))]
+    const names = [...new Set(naming.flatMap((task) => namesIn(valueAt(holderOf(task), path))))]
     if (names.length === 0) continue
-    const found = await idsOf(tx, kinds, names)
+    const idOf = await idsOf(tx, kinds, names)
     for (const task of naming) {
       const value = valueAt(holderOf(task), path) as string | string[]
-      const unknown = [value].flat().filter((name) => !found.has(keyOf(name)))
+      const unknown = namesIn(value).filter((name) => !idOf(name))
       if (unknown.length > 0) {
         const what = kinds.map(({ resource }) => resource).join(' or ')
         const message = `names ${unknown.join(', ')}, which none of the ${what} of this workspace has as id${waysOf(kinds)}.`
         task.problems.push({ column: columnOf(plan, field), message })
       } else {
-        const idOf = (name: string) => found.get(keyOf(name))!
-        setAt(holderOf(task), path, Array.isArray(value) ? value.map(idOf) : idOf(value))
+        const withId = (item: string) => item.replace(name, (found) => idOf(found)!)
+        setAt(holderOf(task), path, Array.isArray(value) ? value.map(withId) : withId(value))
       }
     }
   }
@@ -35,20 +38,29 @@ const waysOf = (kinds: ReferredKind[]) => {
   return ` or ${ways.join(' or ')}`
 }
 
-const keyOf = (name: string) => name.trim().toLowerCase()
-
-/** By the name in lower case. Where several records go by a name, an id wins over an alias, and that over other names. */
-async function idsOf(tx: Tx, kinds: ReferredKind[], names: string[]): Promise<Map<string, string>> {
-  const found = new Map<string, { id: string; rank: number }>()
+/**
+ * Finds the id for a name. Where several records go by it, an id wins over an alias, that over an external
+ * id, and that over the names that people know. Only of these the case does not count.
+ */
+async function idsOf(
+  tx: Tx,
+  kinds: ReferredKind[],
+  names: string[],
+): Promise<(name: string) => string | undefined> {
+  const found = new Map<string, Named>()
+  const keyOf = ({ name, rank }: Named) => (rank === looseRank ? looseKey(name) : name)
   const wanted = names.map((name) => name.trim())
   for (const rows of await Promise.all(kinds.map((kind) => rowsOf(tx, kind, wanted)))) {
-    for (const { name, id, rank } of rows) {
-      const known = found.get(keyOf(name))
-      if (!known || known.rank > rank) found.set(keyOf(name), { id, rank })
+    for (const row of rows) {
+      const known = found.get(keyOf(row))
+      if (!known || known.rank > row.rank) found.set(keyOf(row), row)
     }
   }
-  return new Map([...found].map(([name, { id }]) => [name, id]))
+  return (name) => (found.get(name.trim()) ?? found.get(looseKey(name)))?.id
 }
+
+const looseRank = 4
+const looseKey = (name: string) => `any case: ${name.trim().toLowerCase()}`
 
 type Named = { name: string; id: string; rank: number }
 
@@ -60,7 +72,7 @@ function rowsOf({ sql, workspaceId }: Tx, kind: ReferredKind, names: string[]): 
   const also =
     kind.alsoBy &&
     sql`
-    union all select ${raw(sql, kind.alsoBy)}, id, 4 from ${table}
+    union all select ${raw(sql, kind.alsoBy)}, id, ${looseRank}::int from ${table}
     where workspace_id = ${workspaceId}
       and ${raw(sql, `lower(${kind.alsoBy})`)} = any(${names.map((name) => name.toLowerCase())})`
   return sql<Named[]>`

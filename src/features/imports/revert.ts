@@ -2,10 +2,11 @@ import type { Versioned } from '../../events/change.ts'
 import { type Tx, transaction, type Urls } from '../../kernel/context.ts'
 import { conflict } from '../../kernel/errors.ts'
 import { raw } from '../../kernel/sql.ts'
+import { requireKept } from './expire.ts'
 import { findImport } from './queries.ts'
 import type { Import } from './schema.ts'
 import { getImport } from './service.ts'
-import type { Target } from './target.ts'
+import type { Changed, Target } from './target.ts'
 import { targetOf } from './targets.ts'
 
 /** Takes back all that an import did, or nothing: it is refused as soon as one record has been touched since. */
@@ -13,9 +14,15 @@ export function revertImport(tx: Tx, id: string, urls: Urls): Promise<Versioned<
   return transaction(tx, async (tx) => {
     const { record } = await getImport(tx, id, true)
     requireRevertible(record)
+    requireKept(tx, record, 'What it did')
     const target = targetOf(record.resource)
     await refuseTouched(tx, target, id)
-    await restoreUpdated(tx, target, id, urls)
+    const changed = await changedBy(tx, id)
+    const during = { from: record.created_at, to: record.finished_at! }
+    const obstacle = await target.undoingFails?.(tx, changed, during)
+    if (obstacle) throw conflict(`${obstacle} Nothing was taken back.`)
+    for (const { id, previous } of changed)
+      await (target.restore?.(tx, id, previous) ?? target.update(tx, id, previous, urls))
     await deleteCreated(tx, target, id)
     await tx.sql`
       update imports set status = 'reverted', finished_at = ${tx.now}, version = version + 1
@@ -32,6 +39,11 @@ function requireRevertible({ status, dry_run }: Import): void {
 
 async function refuseTouched(tx: Tx, target: Target, importId: string): Promise<void> {
   const { sql, workspaceId } = tx
+  // Whoever is changing one of them right now comes first, and is seen.
+  await sql`
+    select from ${raw(sql, target.resource.table)} where workspace_id = ${workspaceId} and id in (
+      select record_id from import_records where workspace_id = ${workspaceId} and import_id = ${importId})
+    order by id for no key update`
   const rows = await sql`
     select i.record_id as id, i.previous is null as made, t.version is distinct from i.version as touched
     from (
@@ -52,12 +64,11 @@ async function refuseTouched(tx: Tx, target: Target, importId: string): Promise<
 }
 
 // Latest change first: a record that the file named twice goes back step by step.
-async function restoreUpdated(tx: Tx, target: Target, importId: string, urls: Urls): Promise<void> {
-  const rows = await tx.sql`
+async function changedBy({ sql, workspaceId }: Tx, importId: string): Promise<Changed[]> {
+  return sql<Changed[]>`
     select record_id as id, previous from import_records
-    where workspace_id = ${tx.workspaceId} and import_id = ${importId} and previous is not null
+    where workspace_id = ${workspaceId} and import_id = ${importId} and previous is not null
     order by row desc`
-  for (const { id, previous } of rows) await target.update(tx, id, previous, urls)
 }
 
 async function deleteCreated({ sql, workspaceId }: Tx, target: Target, importId: string): Promise<void> {

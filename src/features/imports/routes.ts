@@ -4,6 +4,7 @@ import { type Endpoint, endpoint, ok, pageOf } from '../../kernel/endpoint.ts'
 import { defaultPerPage, listParams, maxPerPage, readListQuery, viewParams } from '../../kernel/list-query.ts'
 import { integerParam, oneOfParam } from '../../kernel/query.ts'
 import { dataOf, listOfData } from '../../kernel/schemas.ts'
+import { requireKept } from './expire.ts'
 import { importFilters, listErrors } from './queries.ts'
 import { rejectFile } from './reject-file.ts'
 import { revertImport } from './revert.ts'
@@ -89,17 +90,19 @@ export const importRoutes: Endpoint[] = [
       schema: listOfData(errorSchema),
       files: {
         'text/csv': {
-          description: 'The rows as they were sent, with `import_line` and `import_error` at the end.',
+          description:
+            'The rows as they were sent, with `import_rest` (cells beyond the header, between `|`), `import_line` and `import_error` at the end.',
           example:
-            csvLine(['name', 'email', 'import_line', 'import_error']) +
-            csvLine(['Amina Haddad', 'amina@', '18', 'email must be an e-mail address.']),
+            csvLine(['name', 'email', 'import_rest', 'import_line', 'import_error']) +
+            csvLine(['Amina Haddad', 'amina@', '', '18', 'email must be an e-mail address.']),
         },
       },
     },
-    errors: { NOT_FOUND: noSuchImport },
+    errors: { NOT_FOUND: noSuchImport, CONFLICT: 'It has refused rows, which are no longer kept.' },
     handle: ({ ctx, params, query, url, headers }) =>
       inWorkspace(ctx, async (tx) => {
         const { record } = await getImport(tx, params.id!)
+        if (record.failed > 0) requireKept(tx, record, 'What was refused')
         const wantsFile = query.format ? query.format === 'csv' : /^text\/csv\b/.test(headers.accept ?? '')
         if (wantsFile) {
           const file = {
@@ -137,7 +140,10 @@ export const importRoutes: Endpoint[] = [
     description: `Deletes the records it made and restores those it changed, all of them or none: refused when one has been changed or used since. Within 30 days. ${sight}`,
     scopes: 'any',
     success: { status: 200, description: 'The import, reverted.', schema: one },
-    errors: { NOT_FOUND: noSuchImport, CONFLICT: 'It is running, or its records have been touched since.' },
+    errors: {
+      NOT_FOUND: noSuchImport,
+      CONFLICT: 'It is running, its records have been touched since, or 30 days have passed.',
+    },
     handle: async ({ ctx, params }) => {
       const reverted = await inTransaction(ctx, (tx) => revertImport(tx, params.id!, ctx.urls))
       return ok(reverted.record, reverted.version)

@@ -1,17 +1,19 @@
 import type { Versioned } from '../../events/change.ts'
 import { may, requireScopes } from '../../kernel/authorize.ts'
 import { type Tx, transaction } from '../../kernel/context.ts'
+import { undefused } from '../../kernel/csv.ts'
 import { conflict, invalid, invalidField, notFound } from '../../kernel/errors.ts'
 import { isId } from '../../kernel/ids.ts'
 import type { Page } from '../../kernel/list.ts'
 import type { ListQuery } from '../../kernel/list-query.ts'
-import { planColumns, settable } from './columns.ts'
+import { mappingProblems, planColumns, settable } from './columns.ts'
 import { CsvReader, separatorOf } from './csv-reader.ts'
 import type { ReceivedFile } from './files.ts'
 import { findImport, finishImport, insertImport, listImports, type Work } from './queries.ts'
 import type { DuplicateRule, Import, importFormats } from './schema.ts'
 import type { ImportResource, Target } from './target.ts'
 import { targetOf, targets } from './targets.ts'
+import { xmlColumns } from './xml-record.ts'
 
 export interface ImportOrder {
   resource: ImportResource
@@ -28,7 +30,7 @@ export async function startImport(
   file: ReceivedFile,
 ): Promise<Versioned<Import>> {
   const target = targetOf(order.resource)
-  const begin = order.format === 'csv' ? beginCsv(target, order, file) : beginXml(target)
+  const begin = order.format === 'csv' ? beginCsv(target, order, file) : beginXml(target, order, file)
   const record: Import = {
     id: file.id,
     resource: order.resource,
@@ -62,29 +64,36 @@ const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
 
 function beginCsv(target: Target, order: ImportOrder, { head, size, lines }: ReceivedFile): Beginning {
   if (size === 0 || lines === 0) throw invalidField('file', 'is empty.')
-  if (/^(\xff\xfe|\xfe\xff)/.test(head.toString('latin1', 0, 2)) || head.includes(0)) {
-    throw invalidField('file', 'is not UTF-8 text; save it as CSV in UTF-8.')
-  }
+  const isUtf16 = /^(\xff\xfe|\xfe\xff)/.test(head.toString('latin1', 0, 2))
+  if (isUtf16) throw notUtf8()
   const from = { offset: head.indexOf(byteOrderMark) === 0 ? 3 : 0, line: 1 }
   const text = head.subarray(from.offset)
   const separator = separatorOf(text.toString('utf8'))
   const reader = new CsvReader(separator, from)
   const isWhole = head.length === size
   const [first] = [...reader.push(text), ...(isWhole ? reader.end() : [])]
+  // UTF-16 without a mark. A NUL further down is the problem of its row.
+  if (first?.cells.some((cell) => cell?.includes('\0'))) throw notUtf8()
+  if (!first && isWhole) throw invalidField('file', 'is empty.')
   if (!first || first.broken)
     throw invalidField(
       'file',
       `has no header that can be read: its first line ${first?.broken ?? 'is too long.'}`,
     )
-  const columns = first.cells.map((cell) => cell?.trim() ?? '')
+  const columns = first.cells.map((cell) => undefused(cell ?? '').trim())
   const plan = planColumns(target, columns, order.mapping, order.onDuplicate !== 'update')
   if (plan.problems.length > 0) throw invalid(plan.problems)
   return { columns, ignored: plan.ignored, work: { fields: plan.fields, separator, next: first.end } }
 }
 
-function beginXml(target: Target): Beginning {
-  const fields = [...settable(target).keys()]
-  return { columns: fields, ignored: [], work: { fields, separator: '', next: { offset: 0, line: 1 } } }
+const notUtf8 = () => invalidField('file', 'is not UTF-8 text; save it as CSV in UTF-8.')
+
+function beginXml(target: Target, { mapping }: ImportOrder, { size }: ReceivedFile): Beginning {
+  if (size === 0) throw invalidField('file', 'is empty.')
+  const problems = mappingProblems(settable(target), mapping)
+  if (problems.length > 0) throw invalid(problems)
+  const { columns, fields, ignored } = xmlColumns(target, mapping)
+  return { columns, ignored, work: { fields, separator: '', next: { offset: 0, line: 1 } } }
 }
 
 /** The kinds of import that the caller may know of: those that they could make themselves. */

@@ -32,9 +32,16 @@ export interface Target {
   /** Columns of a file that are no fields of the resource; read into `restored`. */
   extras?: Column[]
   /** Besides id and external id, what tells that a row is about a record which is there already. */
-  sameWhen?: { fields: string[]; anyCase?: boolean }
+  sameWhen?: {
+    fields: string[]
+    anyCase?: boolean
+    /** Even where their ids differ: whoever moves in is a member already, under the id they have here. */
+    whateverId?: boolean
+  }
   /** Fields that name other records, and what kind of record. */
   references: Record<string, ReferredKind[]>
+  /** Where the name stands in the items of such a field, when it is not all of them. */
+  nameWithin?: Record<string, RegExp>
   /** Which records the importer may see; all where left out. */
   visible?(tx: Tx): Fragment | undefined
   /** The whole record of a row, not yet written. `restored` holds what the row says of `restores`. */
@@ -43,8 +50,22 @@ export interface Target {
   /** After records were written, in the same transaction. */
   afterCreate?(tx: Tx, records: Named[], urls: Urls): Promise<void>
   update(tx: Tx, id: string, patch: object, urls: Urls): Promise<Versioned<Named>>
+  /** What a row changes of a record besides what a PUT could. */
+  changesToo?(restored: Restored, before: Record<string, unknown>): object
+  /** Fields that the service changes along with another. */
+  follow?: Record<string, string[]>
+  /** Gives a record its old values again; an update unless there is more to it. */
+  restore?(tx: Tx, id: string, previous: Record<string, unknown>): Promise<void>
+  /** Why what was done to some of these records cannot be undone. */
+  undoingFails?(tx: Tx, changed: Changed[], during: { from: string; to: string }): Promise<string | undefined>
   /** Which of these records others have come to depend on: they cannot be taken back. */
   inUse(tx: Tx, ids: string[]): Promise<string[]>
+}
+
+/** A record that an import has changed, with the values it had. */
+export interface Changed {
+  id: string
+  previous: Record<string, unknown>
 }
 
 export type Restored = Record<string, unknown> & { id?: string }

@@ -2,9 +2,16 @@ import { listOf, text } from '../../kernel/fields.ts'
 import { Agent, type AgentCreate } from '../agents/schema.ts'
 import { agentBatch, agentsInUse, inviteAgain, mayGrant, newAgent, updateAgent } from '../agents/service.ts'
 import { Deal } from '../deals/schema.ts'
-import { dealBatch, dealOf, getDeal } from '../deals/service.ts'
-import { leadsInUse, leadWithPast, movedInBatch, type Past } from '../leads/moved-in.ts'
-import { Lead, type LeadCreate } from '../leads/schema.ts'
+import { dealBatch, dealOf, getDeal, leadsWithDealCancelled } from '../deals/service.ts'
+import {
+  agentInStay,
+  leadsInUse,
+  leadWithPast,
+  movedInBatch,
+  ofInterest,
+  type Past,
+} from '../leads/moved-in.ts'
+import { Lead, type LeadCreate, type LeadUpdate } from '../leads/schema.ts'
 import { updateLead } from '../pipeline/moves.ts'
 import { Property, type PropertyCreate } from '../properties/schema.ts'
 import { newProperty, propertiesWithUnits, propertyBatch, updateProperty } from '../properties/service.ts'
@@ -36,7 +43,7 @@ const properties: Target = {
   complete: (tx, body, restored) => completed(newProperty(tx, body as PropertyCreate), restored),
   batch: propertyBatch as never,
   update: (tx, id, patch) => updateProperty(tx, id, patch, undefined),
-  inUse: propertiesWithUnits,
+  inUse: async (tx, ids) => [...(await propertiesWithUnits(tx, ids)), ...(await ofInterest(tx, ids))],
 }
 
 const units: Target = {
@@ -50,7 +57,7 @@ const units: Target = {
   complete: (tx, body, restored) => completed(newUnit(tx, body as UnitCreate), restored),
   batch: unitBatch as never,
   update: (tx, id, patch) => updateUnit(tx, id, patch, undefined),
-  inUse: nothing,
+  inUse: ofInterest,
 }
 
 const leads: Target = {
@@ -58,12 +65,30 @@ const leads: Target = {
   scope: 'write:leads',
   onDuplicate: 'create',
   restores: [...dated, 'stage', 'loss_reason', 'stage_history'],
-  extras: [{ path: ['stage_history'], name: 'stage_history', leaf: listOf(text({}), {}) }],
+  extras: [{ path: ['stage_history'], name: 'stage_history', leaf: listOf(text({}, 400), {}, 1_000) }],
   sameWhen: { fields: ['email'], anyCase: true },
-  references: { assigned_agent: [agentKind], interested_properties: [propertyKind, unitKind] },
+  references: {
+    assigned_agent: [agentKind],
+    interested_properties: [propertyKind, unitKind],
+    stage_history: [agentKind],
+  },
+  nameWithin: { stage_history: agentInStay },
   complete: (tx, body, restored) => leadWithPast(tx, body as LeadCreate, restored as Past),
   batch: movedInBatch as never,
   update: (tx, id, patch) => updateLead(tx, id, patch, undefined),
+  changesToo: ({ stage, loss_reason }, before) =>
+    loss_reason && (stage ?? before.stage) === 'lost' ? { loss_reason } : {},
+  follow: { stage: ['loss_reason', 'last_contacted'] },
+  // One after the other: a lead that enters the stage contacted counts as contacted at that moment.
+  restore: async (tx, id, { last_contacted, ...previous }) => {
+    await updateLead(tx, id, previous, undefined)
+    if (last_contacted !== undefined) await updateLead(tx, id, { last_contacted } as LeadUpdate, undefined)
+  },
+  undoingFails: async (tx, changed, during) => {
+    const won = changed.filter(({ previous }) => previous.stage === 'won').map(({ id }) => id)
+    const [first] = won.length > 0 ? await leadsWithDealCancelled(tx, won, during) : []
+    return first && `It cancelled the open deal of ${first}, which cannot be opened again.`
+  },
   inUse: leadsInUse,
 }
 
@@ -72,7 +97,7 @@ const agents: Target = {
   scope: 'write:agents',
   onDuplicate: 'skip',
   restores: [...dated, 'status'],
-  sameWhen: { fields: ['email'], anyCase: true },
+  sameWhen: { fields: ['email'], anyCase: true, whateverId: true },
   references: { team_id: [teamKind] },
   // Whoever is not inactive has to accept an invitation here, wherever they were active before.
   complete: (tx, body, { status, ...restored }) => {
@@ -102,7 +127,7 @@ const teams: Target = {
   scope: 'write:agents',
   onDuplicate: 'skip',
   restores: dated,
-  sameWhen: { fields: ['name'], anyCase: true },
+  sameWhen: { fields: ['name'], anyCase: true, whateverId: true },
   references: {},
   complete: (tx, body, restored) => completed(newTeam(tx, body as TeamCreate), restored),
   batch: teamBatch as never,

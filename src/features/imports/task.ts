@@ -1,3 +1,4 @@
+import { undefused } from '../../kernel/csv.ts'
 import type { Leaf } from '../../kernel/fields.ts'
 import { isDate, isText } from '../../kernel/formats.ts'
 import { isId } from '../../kernel/ids.ts'
@@ -24,6 +25,8 @@ export interface Plan {
   /** The columns of the file by name, and the field that each means. */
   columns: string[]
   fields: (string | null)[]
+  /** Whether an apostrophe may stand before what looks like a formula. */
+  isDefused: boolean
   isUtf8: boolean
   now: Date
 }
@@ -60,13 +63,15 @@ function readCell(plan: Plan, task: Task, at: number, { path, leaf }: Column): s
   if (cell === null) return undefined
   if (!plan.isUtf8 && cell.includes('\ufffd')) return 'is not valid UTF-8; save the file as UTF-8.'
   if (!isText(cell)) return 'must be valid text without NUL characters.'
-  const value = cellValue(cell, leaf)
-  if (value === undefined) return undefined
+  const isTime = leaf.schema.format === 'date-time'
+  const found = cellValue(plan.isDefused ? undefused(cell) : cell, leaf)
+  if (found === undefined) return undefined
+  const value = isTime ? asTimestamp(String(found)) : found
   const name = path[0]!
   if (!plan.target.restores.includes(name)) setAt(task.body, path, value)
   else if (name === 'id') readId(plan, task, String(value).trim())
   // Whatever it is called there: its id is put in its place later.
-  else if (name in plan.target.references) task.restored[name] = value
+  else if (name in plan.target.references && !plan.target.nameWithin?.[name]) task.restored[name] = value
   else return readRestored(plan, task, name, leaf, value)
   return undefined
 }
@@ -78,12 +83,11 @@ function readRestored(
   { schema }: Leaf,
   value: unknown,
 ): string | undefined {
-  const isTime = schema.format === 'date-time'
-  const given = isTime ? asTimestamp(String(value)) : value
-  const [problem] = problemsOf(schema, given)
+  const [problem] = problemsOf(schema, value)
   if (problem) return problem.message
-  if (isTime && new Date(given as string) > now) return 'must not be in the future.'
-  task.restored[name] = isTime ? new Date(given as string).toISOString() : given
+  const isTime = schema.format === 'date-time'
+  if (isTime && new Date(value as string) > now) return 'must not be in the future.'
+  task.restored[name] = isTime ? new Date(value as string).toISOString() : value
   return undefined
 }
 

@@ -17,11 +17,12 @@ import {
   noteProgress,
   type Work,
 } from './queries.ts'
-import { type Position, type Row, type RowReader, UnreadableFile } from './rows.ts'
+import { type Row, type RowReader, UnreadableFile } from './rows.ts'
 import type { Import } from './schema.ts'
 import { targetOf } from './targets.ts'
 import { type Plan, sortProblems, taskReader } from './task.ts'
 import { XmlReader } from './xml-reader.ts'
+import { xmlShape } from './xml-record.ts'
 
 /*
  * Works imports off in batches. The rows of a batch, their events, the rows that were refused and the
@@ -82,7 +83,8 @@ async function claim({ sql, clock }: ImportWorkerDeps): Promise<Claim | undefine
     lease,
     attempts: row.attempts,
     principal,
-    fields: row.fields,
+    // The driver reads a null inside an array as this text, which is the name of no field.
+    fields: row.fields.map((field: string) => (field === 'NULL' ? null : field)),
     separator: row.separator,
     isUtf8: row.is_utf8,
     next: { offset: row.next_offset, line: row.next_line },
@@ -145,12 +147,12 @@ function workBatch(
   isLast: boolean,
 ): Promise<boolean> {
   return inTransaction(ctx, async (tx) => {
-    const found = await findImport(tx, work.importId, true)
-    if (found?.record.status !== 'queued' && found?.record.status !== 'running') return false
+    if (!isUnderWay(await findImport(tx, work.importId, true))) return false
     const plan: Plan = {
       target: targetOf(record.resource),
       columns: record.columns,
       fields: work.fields,
+      isDefused: record.format === 'csv',
       isUtf8: work.isUtf8,
       now: tx.now,
     }
@@ -212,9 +214,9 @@ class LostLease extends Error {}
 async function* batchesOf(
   { sql }: ImportWorkerDeps,
   work: Claim,
-  { format, columns }: Import,
+  record: Import,
 ): AsyncGenerator<{ rows: Row[]; isLast: boolean }> {
-  const reader = readerOf(format, columns, work.separator, work.next)
+  const reader = readerOf(record, work)
   let waiting: Row[] = []
   for await (const bytes of readFile(sql, work.workspaceId, work.importId, work.next.offset)) {
     waiting = waiting.concat(reader.push(bytes))
@@ -236,12 +238,10 @@ async function* batchesOf(
   }
 }
 
-const readerOf = (
-  format: Import['format'],
-  columns: string[],
-  separator: string,
-  from: Position,
-): RowReader => (format === 'csv' ? new CsvReader(separator, from) : new XmlReader(columns, from))
+const readerOf = ({ format, resource, columns }: Import, { separator, fields, next }: Work): RowReader =>
+  format === 'csv'
+    ? new CsvReader(separator, next)
+    : new XmlReader(xmlShape(targetOf(resource), columns, fields), next)
 
 const contextOf = (deps: ImportWorkerDeps, work: Claim): Context => ({
   ...deps,
@@ -251,8 +251,14 @@ const contextOf = (deps: ImportWorkerDeps, work: Claim): Context => ({
   totals: new Totals(() => {}),
 })
 
+const isUnderWay = (found: { record: Import } | undefined): boolean =>
+  found?.record.status === 'queued' || found?.record.status === 'running'
+
+// Whoever cancelled it meanwhile was told so.
 const fail = (ctx: Context, { importId }: Claim, failure: string): Promise<void> =>
-  inTransaction(ctx, (tx) => finishImport(tx, importId, 'failed', failure))
+  inTransaction(ctx, async (tx) => {
+    if (isUnderWay(await findImport(tx, importId, true))) await finishImport(tx, importId, 'failed', failure)
+  })
 
 /** Lets others go on with it, after those that have waited longer. */
 async function release(

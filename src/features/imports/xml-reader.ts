@@ -1,13 +1,13 @@
 import { XMLParser } from 'fast-xml-parser'
-import { joinItems } from '../../kernel/csv.ts'
 import { mostRowBytes, type Position, type Row, type RowReader, UnreadableFile } from './rows.ts'
+import { plainEntities, textsOf, type XmlShape } from './xml-record.ts'
 
 const mostDepth = 6
 
 /** Only what XML itself defines is replaced. No entity can be declared, so none can grow or reach outside. */
 const parser = new XMLParser({
   processEntities: true,
-  htmlEntities: true,
+  htmlEntities: false,
   ignoreAttributes: true,
   parseTagValue: false,
   trimValues: true,
@@ -19,16 +19,16 @@ const parser = new XMLParser({
  * inside to the parser. Declarations of a document type are refused whatever they declare.
  */
 export class XmlReader implements RowReader {
-  readonly #names: string[]
+  readonly #shape: XmlShape
   #rest: Buffer = Buffer.alloc(0)
   #at: Position
   #depth: number
   #isClosed = false
   fault: UnreadableFile | undefined
 
-  /** `names` are the fields in the order of the cells. Past the beginning, the outermost element is open already. */
-  constructor(names: string[], from: Position) {
-    this.#names = names
+  /** Past the beginning, the outermost element is open already. */
+  constructor(shape: XmlShape, from: Position) {
+    this.#shape = shape
     this.#at = { ...from }
     this.#depth = from.offset > 0 ? 1 : 0
   }
@@ -63,6 +63,7 @@ export class XmlReader implements RowReader {
       if (tag.kind === 'other') continue
       if (this.#isClosed) throw new UnreadableFile('There is more after the outermost element.')
       if (tag.kind === 'open') {
+        if (depth === 0) this.#requireRoot(nameIn(buffer, tag))
         if (depth === 1) recordAt = tag.start
         if (!tag.isEmpty) depth++
         if (depth > mostDepth) throw new UnreadableFile(`Elements are nested more than ${mostDepth} deep.`)
@@ -83,39 +84,26 @@ export class XmlReader implements RowReader {
     this.#rest = this.#isClosed ? Buffer.alloc(0) : buffer.subarray(done)
   }
 
-  #record(bytes: Buffer): Pick<Row, 'cells' | 'broken'> {
-    let record: unknown
-    try {
-      const [root] = Object.values(parser.parse(bytes.toString('utf8'), true))
-      record = root
-    } catch (error) {
-      const broken = `is not well-formed: ${(error as Error).message}`
-      return { cells: [bytes.toString('utf8', 0, 10_000)], broken }
-    }
-    const found = new Map<string, string>()
-    collect(record, [], found)
-    const unknown = [...found.keys()].find((name) => !this.#names.includes(name))
-    const cells = this.#names.map((name) => found.get(name) ?? null)
-    return unknown ? { cells, broken: `has an element ${unknown} that means no field.` } : { cells }
+  #requireRoot(name: string): void {
+    const { root } = this.#shape
+    if (name !== root) throw new UnreadableFile(`The outermost element must be ${root}.`)
   }
-}
 
-/** Texts by dotted name. Repeated elements, and elements of an element whose name says many, are the items of a list. */
-function collect(value: unknown, path: string[], found: Map<string, string>): void {
-  if (value === null || value === undefined || value === '') return
-  if (typeof value !== 'object') return void found.set(path.join('.'), String(value))
-  if (Array.isArray(value)) return void found.set(path.join('.'), joinItems(value))
-  const entries = Object.entries(value)
-  const [only] = entries
-  const isList = entries.length === 1 && path.length > 0 && singulars(path.at(-1)!).includes(only![0])
-  if (isList) return void found.set(path.join('.'), joinItems([only![1]].flat()))
-  for (const [name, part] of entries) collect(part, [...path, name], found)
-}
-
-/** `tags` → `tag`, `interested_properties` → `interested_property`, `property`; and the plain word `item`. */
-function singulars(name: string): string[] {
-  const whole = name.endsWith('ies') ? `${name.slice(0, -3)}y` : name.replace(/s$/, '')
-  return [whole, whole.split('_').at(-1)!, 'item']
+  #record(bytes: Buffer): Pick<Row, 'cells' | 'broken'> {
+    const { names, element } = this.#shape
+    const asItStands = { cells: [bytes.toString('utf8', 0, 10_000)] }
+    let parsed: Record<string, unknown>
+    try {
+      parsed = parser.parse(plainEntities(bytes.toString('utf8')), true)
+    } catch (error) {
+      return { ...asItStands, broken: `is not well-formed: ${(error as Error).message}` }
+    }
+    const [[name, record]] = Object.entries(parsed) as [[string, unknown]]
+    if (name !== element) return { ...asItStands, broken: `must be an element ${element}.` }
+    const { texts, broken } = textsOf(this.#shape, record)
+    const cells = names.map((name) => texts.get(name) ?? null)
+    return broken ? { cells, broken } : { cells }
+  }
 }
 
 type Tag = { kind: 'open' | 'close' | 'other'; start: number; end: number; isEmpty: boolean }
@@ -136,11 +124,26 @@ function nextTag(buffer: Buffer, from: number): Tag | undefined {
     if (buffer.length - start < 9) return undefined
     throw new UnreadableFile('Declarations such as DOCTYPE and ENTITY are not accepted.')
   }
-  const close = buffer.indexOf('>', start)
-  if (close < 0) return undefined
+  const close = closingBracket(buffer, start)
+  if (close === undefined) return undefined
   const kind = begins('</') ? 'close' : 'open'
   return { kind, start, end: close + 1, isEmpty: buffer[close - 1] === 0x2f }
 }
+
+/** Values of attributes may hold one too. */
+function closingBracket(buffer: Buffer, from: number): number | undefined {
+  let quote: number | undefined
+  for (let at = from; at < buffer.length; at++) {
+    const byte = buffer[at]!
+    if (quote !== undefined) quote = byte === quote ? undefined : quote
+    else if (byte === 0x22 || byte === 0x27) quote = byte
+    else if (byte === 0x3e) return at
+  }
+  return undefined
+}
+
+const nameIn = (buffer: Buffer, { start, end }: Tag): string =>
+  /^<([^\s/>]*)/.exec(buffer.toString('utf8', start, Math.min(end, start + 200)))![1]!
 
 function lineFeeds(buffer: Buffer, from: number, to: number): number {
   let count = 0
