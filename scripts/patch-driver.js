@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 
 /*
- * Mends faults of postgres.js 3.4.9 that a restart of PostgreSQL brings out (reported upstream,
- * not yet released): a statement on a connection that has just closed, such as the ROLLBACK of a
- * transaction that lost it, ends the whole process with a TypeError; a connection that closes with a
- * write pending never sends anything again; and what was left unanswered shifts the answers of the
- * next session. The pool is used up one connection at a time.
+ * Mends faults of postgres.js 3.4.9 that a restart of PostgreSQL brings out: a statement on a connection
+ * that has just closed, such as the ROLLBACK of a transaction that lost it, ends the whole process with a
+ * TypeError, and so does a connection that closes while it asks for the types of arrays, as it does first
+ * of all; a connection that closes with a write pending never sends anything again; and what was left
+ * unanswered shifts the answers of the next session. The pool is used up one connection at a time.
  *
  * Runs after every install. Another version of the driver stops here, so that somebody looks.
  */
@@ -43,6 +43,13 @@ const changes = [
 
     ;(query || sent.length) && error(Errors.connection('CONNECTION_CLOSED', options, socket))
     query = results = null
+`,
+  },
+  {
+    // Nobody waits for this promise. The next connection asks again.
+    from: `        return fetchArrayTypes()
+`,
+    to: `        return fetchArrayTypes().catch(() => (needsTypes = true))
 `,
   },
 ]

@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { useHarness } from '../../test/harness.ts'
 import type { Pool } from '../kernel/sql.ts'
@@ -24,6 +25,33 @@ describe('an address', () => {
     })
   })
   it('names a host otherwise', () => expect(socketIn('postgres://plot:word@db/sales')).toBeUndefined())
+})
+
+describe('a connection that is cut before its first statement', () => {
+  // Says that it is ready, and goes away when it is asked for the types of arrays.
+  const ready = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0, 0x5a, 0, 0, 0, 5, 0x49])
+  const unhandled: unknown[] = []
+  const remember = (reason: unknown) => void unhandled.push(reason)
+  beforeAll(() => void process.on('unhandledRejection', remember))
+  afterAll(() => void process.off('unhandledRejection', remember))
+
+  it('fails what waits for it, and nothing else', async () => {
+    const server = createServer((socket) => {
+      socket.once('data', () => {
+        socket.write(ready)
+        socket.once('data', () => {
+          server.close()
+          socket.resetAndDestroy()
+        })
+      })
+    })
+    await new Promise<void>((resume) => server.listen(0, '127.0.0.1', resume))
+    const { port } = server.address() as AddressInfo
+    const pool = connect({ url: `postgres://plot@127.0.0.1:${port}/sales` }, { max: 1 })
+    await expect(pool`select 1`).rejects.toThrow(/ECONN/)
+    await pool.end()
+    expect(unhandled).toEqual([])
+  })
 })
 
 describe('a pool whose connections are cut', () => {
