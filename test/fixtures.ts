@@ -73,7 +73,7 @@ export async function inviteGuest(
 ): Promise<Guest> {
   const { sql, clock, tenant } = harness
   const home = await harness.createTenant({ name: 'Home', plan: 'professional', currency: 'EUR' })
-  const email = `${role}-${randomBytes(4).toString('hex')}@example.com`
+  const email = `${role}.${randomBytes(4).toString('hex')}@example.com`
   const workspaceId = tenant.production.id
   const agentId = await insertMembership(
     sql,

@@ -101,7 +101,7 @@ export class Harness {
   async createTenant(workspace: NewWorkspace): Promise<Tenant> {
     const now = this.clock.now()
     const pair = await insertWorkspacePair(this.sql, { customLimits: generous, ...workspace }, now)
-    const person = { email: `owner-${randomBytes(4).toString('hex')}@example.com`, name: 'Olivia Owner' }
+    const person = { email: `owner.${randomBytes(4).toString('hex')}@example.com`, name: 'Olivia Owner' }
     const accountId = await insertAccount(this.sql, { ...person, password }, now)
     const member = { ...person, accountId, role: 'owner' as const }
     const ownerId = await insertMembership(this.sql, { ...member, workspaceId: pair.production.id }, now)
