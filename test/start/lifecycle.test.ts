@@ -15,8 +15,15 @@ import {
 
 const keyIn = (output: string) => /Live key +(\S+)/.exec(output)?.[1]
 
-const get = (ports: Ports, key: string, path: string) =>
-  fetch(`http://127.0.0.1:${ports.production}${path}`, { headers: { authorization: `Bearer ${key}` } })
+/** A process that has just started on a busy machine may ask to come again in a moment. */
+async function get(ports: Ports, key: string, path: string): Promise<Response> {
+  const headers = { authorization: `Bearer ${key}` }
+  for (let tries = 1; ; tries++) {
+    const answer = await fetch(`http://127.0.0.1:${ports.production}${path}`, { headers })
+    if (answer.status !== 503 || tries === 10) return answer
+    await new Promise((resume) => setTimeout(resume, 500))
+  }
+}
 
 async function createProperty(ports: Ports, key: string): Promise<string> {
   const answer = await fetch(`http://127.0.0.1:${ports.production}/v1/properties`, {
