@@ -45,3 +45,14 @@ export async function errorsOf(harness: Harness, importId: string): Promise<Answ
   const { data } = await harness.scenario({ get: `/v1/imports/${importId}/errors?per_page=100`, status: 200 })
   return data
 }
+
+/** The text of a file. */
+export const lines = (...rows: string[]) => `${rows.join('\n')}\n`
+
+/** How many sessions wait for somebody else's lock. */
+export async function waitingForLocks({ sql }: Harness): Promise<number> {
+  const [row] = await sql`
+    select count(*)::int as n from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`
+  return row!.n
+}

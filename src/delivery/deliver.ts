@@ -104,7 +104,7 @@ export class Deliverer {
 
   async #try(claimed: Claimed): Promise<Pace | undefined> {
     const { clock, courier, limits, metrics, canary } = this.#deps
-    const refusal = claimed.active ? claimed.data === null && forgottenError : stoppedError
+    const refusal = refusalOf(claimed)
     if (refusal) {
       this.#recorder.add(unsent(claimed, refusal, clock.now()))
       return undefined
@@ -161,6 +161,12 @@ interface Held {
 
 const forgottenError = 'The event is no longer kept.'
 const slowMs = 1_000
+
+/** Why nothing is sent; undefined when something is. */
+function refusalOf({ active, data }: Claimed): string | undefined {
+  if (!active) return stoppedError
+  return data === null ? forgottenError : undefined
+}
 
 function paceOf({ result, attempt }: Outcome): Pace {
   if (result === 'timeout') return 'silent'

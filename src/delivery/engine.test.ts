@@ -219,7 +219,7 @@ describe('hosts', () => {
     await end('b1')
     add('a4', 'a5', 'a6', 'a7', 'b2', 'b3')
     expect(running).toEqual(['a2', 'a3', 'a4', 'a5', 'b2', 'b3'])
-    expect(hosts.rooms()).toEqual(new Map([...[['a', 2] as const], ...[['b', 6] as const]]))
+    expect(hosts.rooms()).toEqual(new Map(Object.entries({ a: 2, b: 6 })))
     add('b4')
     await end('a2')
     expect(running.at(-1)).toBe('b4')

@@ -78,11 +78,11 @@ async function attempt(
   try {
     return (await sql.savepoint((inner) => work({ ...ctx, sql: inner }))) as Answer
   } catch (error) {
-    return kept(error, answerTo)
+    return answerToRefusal(error, answerTo)
   }
 }
 
-function kept(error: unknown, answerTo: (error: ApiError) => Answer): Answer {
+function answerToRefusal(error: unknown, answerTo: (error: ApiError) => Answer): Answer {
   if (error instanceof ApiError && error.status < 500 && error.status !== 429) return answerTo(error)
   throw error
 }
@@ -138,7 +138,7 @@ export async function onceApart(
     throw stillRunning()
   }
   try {
-    const answer = await work(ctx).catch((error) => kept(error, answerTo))
+    const answer = await work(ctx).catch((error) => answerToRefusal(error, answerTo))
     await sql`
       update idempotency_keys
       set answer = ${sql.json(ctx.secrets.seal(JSON.stringify(answer)))}, expires_at = ${keptUntil(now)}

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createLead, createProperty, createUnit } from '../../../test/fixtures.ts'
 import { useHarness } from '../../../test/harness.ts'
-import { errorsOf, importFile } from '../../../test/importing.ts'
+import { errorsOf, importFile, lines } from '../../../test/importing.ts'
 import { newId } from '../../kernel/ids.ts'
 
 const harness = useHarness()
@@ -9,7 +9,6 @@ const { scenario } = harness
 
 beforeAll(async () => void (await createProperty(harness, { external_id: 'MARINA' })))
 
-const lines = (...rows: string[]) => `${rows.join('\n')}\n`
 const countOf = async (table: string) =>
   (await harness.sql`select count(*)::int as n from ${harness.sql(table)}`)[0]!.n
 

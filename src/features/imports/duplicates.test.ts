@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createLead, createProperty, createUnit, eventsOf } from '../../../test/fixtures.ts'
 import { useHarness } from '../../../test/harness.ts'
-import { errorsOf, importFile } from '../../../test/importing.ts'
+import { errorsOf, importFile, lines } from '../../../test/importing.ts'
 import { newId } from '../../kernel/ids.ts'
 
 const harness = useHarness()
@@ -12,7 +12,6 @@ beforeAll(async () => {
   propertyId = (await createProperty(harness, { external_id: 'MARINA' })).id
 })
 
-const lines = (...rows: string[]) => `${rows.join('\n')}\n`
 const unitsNamed = async (name: string) =>
   (await scenario({ get: '/v1/units?per_page=100', status: 200 })).data.filter(
     (unit: { name: string }) => unit.name === name,

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createProperty, eventsOf } from '../../../test/fixtures.ts'
 import { useHarness } from '../../../test/harness.ts'
-import { errorsOf, importFile, sendFile, workOff } from '../../../test/importing.ts'
+import { errorsOf, importFile, lines, sendFile, workOff } from '../../../test/importing.ts'
 
 const harness = useHarness()
 const { scenario } = harness
@@ -11,7 +11,6 @@ beforeAll(async () => {
   propertyId = (await createProperty(harness, { external_id: 'MARINA' })).id
 })
 
-const lines = (...rows: string[]) => `${rows.join('\n')}\n`
 const unitsNamed = async (name: string) =>
   (await scenario({ get: '/v1/units?per_page=100', status: 200 })).data.filter(
     (unit: { name: string }) => unit.name === name,

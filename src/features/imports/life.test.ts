@@ -2,7 +2,7 @@ import { request as httpRequest } from 'node:http'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createProperty } from '../../../test/fixtures.ts'
 import { useHarness } from '../../../test/harness.ts'
-import { errorsOf, importFile, sendFile, workOff } from '../../../test/importing.ts'
+import { errorsOf, importFile, sendFile, waitingForLocks, workOff } from '../../../test/importing.ts'
 import { forgetOldImports } from './expire.ts'
 
 const harness = useHarness()
@@ -43,20 +43,13 @@ describe('an import that is cancelled while it fails', () => {
     await harness.sql.begin(async (sql) => {
       await sql`update imports set status = 'cancelled', finished_at = created_at where id = ${data.id}`
       working = workOff(harness)
-      while ((await waiting()) === 0) await new Promise((resume) => setTimeout(resume, 10))
+      while ((await waitingForLocks(harness)) === 0) await new Promise((resume) => setTimeout(resume, 10))
       await sql`delete from import_work where import_id = ${data.id}`
       await sql`delete from import_files where id = ${data.id}`
     })
     await working
     await scenario({ get: `/v1/imports/${data.id}`, status: 200, match: { status: 'cancelled' } })
   })
-
-  const waiting = async () =>
-    (
-      await harness.sql`
-        select count(*)::int as n from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock'`
-    )[0]!.n
 })
 
 describe('a second try', () => {

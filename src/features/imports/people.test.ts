@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createProperty, createUnit } from '../../../test/fixtures.ts'
 import { useHarness } from '../../../test/harness.ts'
-import { errorsOf, importFile } from '../../../test/importing.ts'
+import { errorsOf, importFile, lines } from '../../../test/importing.ts'
 
 const harness = useHarness()
 const { scenario } = harness
@@ -14,7 +14,6 @@ beforeAll(async () => {
   ownerEmail = owner!.email
 })
 
-const lines = (...rows: string[]) => `${rows.join('\n')}\n`
 const leadWith = async (email: string) =>
   (await scenario({ get: `/v1/leads?search=${encodeURIComponent(email)}`, status: 200 })).data
 

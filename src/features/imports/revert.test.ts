@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createLead, createProperty, createUnit, eventsOf } from '../../../test/fixtures.ts'
 import { useHarness } from '../../../test/harness.ts'
-import { importFile, sendFile, workOff } from '../../../test/importing.ts'
+import { importFile, sendFile, waitingForLocks, workOff } from '../../../test/importing.ts'
 
 const harness = useHarness()
 const { scenario } = harness
@@ -16,12 +16,6 @@ const fileOf = (...names: string[]) =>
   ['name,property,price', ...names.map((name) => `${name},HOME,1`)].join('\n')
 const countOf = async (name: string) =>
   (await harness.sql`select count(*)::int as n from units where name = ${name}`)[0]!.n
-const waiting = async () =>
-  (
-    await harness.sql`
-      select count(*)::int as n from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`
-  )[0]!.n
 
 describe('taking an import back', () => {
   it('deletes what it made and restores what it changed', async () => {
@@ -81,7 +75,7 @@ describe('taking an import back', () => {
     await harness.sql.begin(async (sql) => {
       await sql`update units set bedrooms = 3, version = version + 1 where id = ${row!.id}`
       reverting = scenario({ post: `/v1/imports/${done.id}/revert`, status: 409 })
-      while ((await waiting()) === 0) await new Promise((resume) => setTimeout(resume, 10))
+      while ((await waitingForLocks(harness)) === 0) await new Promise((resume) => setTimeout(resume, 10))
     })
     await reverting
     expect(await countOf('Raced')).toBe(1)
