@@ -25,6 +25,15 @@ export const answering =
   (_request, response) =>
     void response.writeHead(status, headers).end(body)
 
+/** Answers nothing until it is let go. */
+export function holding(status = 200): { answer: Answering; letGo: () => void } {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  return {
+    answer: (_request, response) => void promise.then(() => response.writeHead(status).end()),
+    letGo: resolve,
+  }
+}
+
 export class Receiver {
   readonly received: Received[] = []
   /** May be changed at any time. */

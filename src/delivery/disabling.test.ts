@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { createWebhook, deliveriesOf, schedule, useDelivering } from '../../test/delivering.ts'
 import { createProperty } from '../../test/fixtures.ts'
 import { useHarness } from '../../test/harness.ts'
-import { answering } from '../../test/receiver.ts'
+import { answering, holding } from '../../test/receiver.ts'
 import { stoppedError } from '../features/webhooks/stop.ts'
 
 const harness = useHarness()
@@ -186,17 +186,15 @@ describe('an answer of 410', () => {
 
 describe('an answer from where the webhook led before', () => {
   it('does not turn it off', async () => {
-    const { promise: moved, resolve } = Promise.withResolvers<void>()
-    const { webhook, receiver } = await subscribed((_request, response) => {
-      void moved.then(() => response.writeHead(410).end())
-    })
+    const { answer, letGo } = holding(410)
+    const { webhook, receiver } = await subscribed(answer)
     await createProperty(harness)
     await delivering.fanOut()
     await delivering.engine.deliver()
     await vi.waitFor(() => expect(receiver.received).toHaveLength(1))
     const other = await delivering.receiver()
     await scenario({ put: `/v1/webhooks/${webhook.id}`, body: { url: other.url }, status: 200 })
-    resolve()
+    letGo()
     await delivering.settle()
     await scenario({
       get: `/v1/webhooks/${webhook.id}`,

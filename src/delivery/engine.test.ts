@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { createWebhook, deliveriesOf, limits, useDelivering } from '../../test/delivering.ts'
 import { createProperty } from '../../test/fixtures.ts'
 import { useHarness } from '../../test/harness.ts'
-import { answering } from '../../test/receiver.ts'
+import { answering, holding } from '../../test/receiver.ts'
 import { startWorker } from '../worker.ts'
 import { buildWorkerServer } from '../worker-server.ts'
 import { Canary } from './canary.ts'
@@ -24,16 +24,14 @@ const startedWorker = () =>
 
 describe('a worker', () => {
   it('writes nothing about a delivery that another has taken over meanwhile', async () => {
-    const { promise: answer, resolve } = Promise.withResolvers<void>()
-    const receiver = await delivering.receiver((_request, response) => {
-      void answer.then(() => response.writeHead(200).end())
-    })
+    const { answer, letGo } = holding()
+    const receiver = await delivering.receiver(answer)
     const { id } = await createWebhook(harness, receiver.url)
     const worker = startedWorker()
     await createProperty(harness)
     await vi.waitFor(() => expect(receiver.received).toHaveLength(1), { timeout: 10_000 })
     await harness.sql`update deliveries set claim = 'another worker' where webhook_id = ${id}`
-    resolve()
+    letGo()
     await worker.stop()
     const [delivery] =
       await harness.sql`select claim, status, attempts from deliveries where webhook_id = ${id}`
@@ -44,10 +42,8 @@ describe('a worker', () => {
   })
 
   it('delivers by itself within moments of the change, and finishes what it began before it stops', async () => {
-    const { promise: answer, resolve } = Promise.withResolvers<void>()
-    const receiver = await delivering.receiver((_request, response) => {
-      void answer.then(() => response.writeHead(200).end())
-    })
+    const { answer, letGo } = holding()
+    const receiver = await delivering.receiver(answer)
     const { id } = await createWebhook(harness, receiver.url)
     const worker = startedWorker()
     const server = buildWorkerServer({ sql: harness.sql, log: silent, worker })
@@ -60,7 +56,7 @@ describe('a worker', () => {
     } finally {
       const stopping = worker.stop()
       await sleep(50)
-      resolve()
+      letGo()
       await stopping
       await server.close()
     }

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { createWebhook, deliveriesOf, schedule, useDelivering } from '../../../test/delivering.ts'
 import { createProperty } from '../../../test/fixtures.ts'
 import { useHarness } from '../../../test/harness.ts'
-import { answering } from '../../../test/receiver.ts'
+import { answering, holding } from '../../../test/receiver.ts'
 
 const harness = useHarness()
 const { scenario } = harness
@@ -153,10 +153,8 @@ describe('deliveries that wait for their turn at a slow receiver', () => {
     ['turned off', 0],
     ['deleted', 0],
   ] as const)('are not sent there once the webhook was %s', async (change, elsewhere) => {
-    const { promise: changed, resolve } = Promise.withResolvers<void>()
-    const { webhook, receiver } = await subscribed((_request, response) => {
-      void changed.then(() => response.writeHead(200).end())
-    })
+    const { answer, letGo } = holding()
+    const { webhook, receiver } = await subscribed(answer)
     const other = await delivering.receiver()
     for (let number = 0; number < 4; number++) await createProperty(harness)
     await delivering.fanOut()
@@ -164,7 +162,7 @@ describe('deliveries that wait for their turn at a slow receiver', () => {
     await vi.waitFor(() => expect(receiver.received).toHaveLength(2))
     await changes[change](webhook.id, other.url)
     await sleep(300)
-    resolve()
+    letGo()
     await delivering.settle()
     expect(receiver.received).toHaveLength(2)
     expect(other.received).toHaveLength(elsewhere)
@@ -274,10 +272,8 @@ describe('a test', () => {
   })
 
   it('with an Idempotency-Key is sent once, and holds no connection to the database while it waits', async () => {
-    const { promise: answer, resolve } = Promise.withResolvers<void>()
-    const { webhook, receiver } = await subscribed((_request, response) => {
-      void answer.then(() => response.writeHead(200).end())
-    })
+    const { answer, letGo } = holding()
+    const { webhook, receiver } = await subscribed(answer)
     const test = { post: `/v1/webhooks/${webhook.id}/test`, headers: { 'idempotency-key': 'test-1' } }
     const first = scenario({ ...test, status: 200 })
     await vi.waitFor(() => expect(receiver.received).toHaveLength(1))
@@ -285,7 +281,7 @@ describe('a test', () => {
       select pid from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'`
     expect(open).toEqual([])
     await scenario({ ...test, status: 409, error: { code: 'CONFLICT' } })
-    resolve()
+    letGo()
     const { text } = await first
     const again = await scenario({ ...test, status: 200 })
     expect(again.text).toBe(text)
